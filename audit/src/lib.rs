@@ -1,0 +1,5 @@
+//! Logs → events → sessions → timelines → findings.
+
+pub mod event;
+pub mod finding;
+pub mod run;

@@ -1,0 +1,2 @@
+//! The `unbroken` command.
+fn main() {}

@@ -1,0 +1,3 @@
+//! Source → facts → flow → rules.
+
+pub mod finding;
