@@ -1,5 +1,8 @@
 //! Logs → events → sessions → timelines → findings.
 
+pub mod adapter;
+pub mod adapter;
 pub mod event;
 pub mod finding;
 pub mod run;
+pub mod source;

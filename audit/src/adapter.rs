@@ -1,0 +1,45 @@
+//! Log formats: one adapter per producer turns a record's bytes into events.
+//! Knows no file, no compression and no rule; detection and framing belong to `source`.
+
+use crate::event::{Event, Origin};
+use rpc::Keep;
+
+pub mod rpc;
+pub mod sse;
+
+/// One record as the reader hands it out, without line end and with wrappers peeled.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// Where it stands.
+    pub origin: Origin,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+}
+
+/// Why a record gave no events.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecordProblem {
+    /// The record does not have the shape that the format promises.
+    #[error("the record is no {format}: {why}")]
+    Malformed {
+        /// The format's name.
+        format: &'static str,
+        /// What is wrong, in the parser's words.
+        why: String,
+    },
+    /// The record carries no usable time.
+    #[error("the record has no time that can be read")]
+    NoTime,
+}
+
+/// A format's reader. It holds no state between records, so records may be read in any order and on any thread.
+pub trait Adapter: Send + Sync {
+    /// The format's name as shown to people.
+    fn name(&self) -> &'static str;
+
+    /// Hands the events of one record to `sink`; a record of another protocol gives none and is no error.
+    ///
+    /// # Errors
+    /// [`RecordProblem`] when the record cannot be read at all.
+    fn read(&self, record: Record<'_>, keep: Keep, sink: &mut dyn FnMut(Event)) -> Result<(), RecordProblem>;
+}
