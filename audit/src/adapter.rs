@@ -1,20 +1,12 @@
 //! Log formats: one adapter per producer turns a record's bytes into events.
 //! Knows no file, no compression and no rule; detection and framing belong to `source`.
 
-use crate::event::{Event, Origin};
+use crate::event::Event;
+pub use crate::source::Record;
 use rpc::Keep;
 
 pub mod rpc;
 pub mod sse;
-
-/// One record as the reader hands it out, without line end and with wrappers peeled.
-#[derive(Clone, Copy, Debug)]
-pub struct Record<'a> {
-    /// Where it stands.
-    pub origin: Origin,
-    /// Its bytes.
-    pub bytes: &'a [u8],
-}
 
 /// Why a record gave no events.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,4 +34,16 @@ pub trait Adapter: Send + Sync {
     /// # Errors
     /// [`RecordProblem`] when the record cannot be read at all.
     fn read(&self, record: Record<'_>, keep: Keep, sink: &mut dyn FnMut(Event)) -> Result<(), RecordProblem>;
+}
+
+/// Reads the records of one file in order, for formats whose records depend on each other.
+pub trait Reader: Send {
+    /// Reads one record; events may be held back until more was seen.
+    ///
+    /// # Errors
+    /// [`RecordProblem`] when the record cannot be read at all.
+    fn read(&mut self, record: Record<'_>, sink: &mut dyn FnMut(Event)) -> Result<(), RecordProblem>;
+
+    /// Gives what was held back.
+    fn finish(&mut self, sink: &mut dyn FnMut(Event));
 }

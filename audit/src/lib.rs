@@ -1,7 +1,6 @@
 //! Logs → events → sessions → timelines → findings.
 
 pub mod adapter;
-pub mod adapter;
 pub mod event;
 pub mod finding;
 pub mod run;

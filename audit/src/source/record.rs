@@ -56,6 +56,13 @@ static UNSHIPPED: Shipped = Shipped {
     capped: false,
 };
 
+impl<'a> Record<'a> {
+    /// A record without a wrapper.
+    pub fn new(origin: Origin, bytes: &'a [u8]) -> Self {
+        Record { origin, bytes, shipped: &UNSHIPPED }
+    }
+}
+
 impl Batch {
     /// Its records, in the order of the file.
     pub fn records(&self) -> impl Iterator<Item = Record<'_>> {
