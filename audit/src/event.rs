@@ -380,7 +380,7 @@ pub enum Message {
 }
 
 /// A JSON-RPC request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RpcRequest {
     /// Its id.
     pub id: Option<RpcId>,
@@ -398,6 +398,8 @@ pub struct RpcRequest {
     pub task: Option<Text>,
     /// `_meta.traceparent`.
     pub traceparent: Option<Text>,
+    /// `clientInfo` in `_meta` (stateless era).
+    pub client: Option<ClientInfo>,
 }
 
 /// `tools/call` parameters (contract 3.6).
