@@ -1,3 +1,4 @@
 //! Source → facts → flow → rules.
 
 pub mod finding;
+pub mod sdk;

@@ -1,0 +1,107 @@
+//! rmcp, the official Rust SDK, from 0.8 to 3.
+//! Knows the client side; of the server side only which types are not a client's.
+
+use super::{Deed, Fact, Meaning, Role, Sdk, free, method, setting, ty, variant};
+
+pub(super) const SDK: Sdk = Sdk {
+    krate: "rmcp",
+    versions: "0.8, 0.12, 0.16, 1, 2, 3",
+    roots: &["rmcp"],
+    types: &[
+        ty("RunningService", Role::Handle),
+        // `ClientHandler` and `()` become the `S` of `RunningService<RoleClient, S>`; they hold no session.
+        ty("Peer", Role::Peer),
+        ty("RunningServiceCancellationToken", Role::Handle),
+        ty("StreamableHttpClientTransport", Role::Transport),
+        ty("StreamableHttpClientWorker", Role::Transport),
+        ty("SseClientTransport", Role::Transport),
+        ty("TokioChildProcess", Role::Transport),
+        ty("SseAutoReconnectStream", Role::AutoEvents),
+        ty("StreamableHttpService", Role::Server),
+        ty("LocalSessionManager", Role::Server),
+    ],
+    functions: &[
+        // `handler.serve(transport)` sends initialize and gives the RunningService.
+        method("ServiceExt", "serve", Deed::Initialise),
+        method("ServiceExt", "serve_with_ct", Deed::Initialise),
+        free("serve_client", Deed::Initialise),
+        free("serve_client_with_ct", Deed::Initialise),
+        method("Peer", "call_tool", Deed::CallTool),
+        method("Peer", "call_tool_once", Deed::CallTool),
+        method("Peer", "send_request", Deed::Request),
+        method("Peer", "send_request_with_option", Deed::Request),
+        method("Peer", "send_cancellable_request", Deed::Request),
+        method("Peer", "list_tools", Deed::SafeRequest),
+        method("Peer", "list_all_tools", Deed::SafeRequest),
+        method("Peer", "list_resources", Deed::SafeRequest),
+        method("Peer", "list_all_resources", Deed::SafeRequest),
+        method("Peer", "list_prompts", Deed::SafeRequest),
+        method("Peer", "list_all_prompts", Deed::SafeRequest),
+        method("Peer", "read_resource", Deed::SafeRequest),
+        method("Peer", "get_prompt", Deed::SafeRequest),
+        // Both end the service loop; the worker then sends DELETE for the session.
+        method("RunningService", "cancel", Deed::End),
+        method("RunningService", "close", Deed::End),
+        method("RunningService", "close_with_timeout", Deed::End),
+        method("RunningServiceCancellationToken", "cancel", Deed::End),
+        method("RunningService", "waiting", Deed::Wait),
+    ],
+    variants: &[
+        variant("StreamableHttpError", "SessionExpired", Meaning::SessionGone),
+        variant("StreamableHttpError", "Sse", Meaning::Transport),
+        variant("StreamableHttpError", "Io", Meaning::Transport),
+        // Holds the HTTP client's own error, error_for_status included, hence any status.
+        variant("StreamableHttpError", "Client", Meaning::Mixed),
+        variant("StreamableHttpError", "UnexpectedEndOfStream", Meaning::Transport),
+        variant("StreamableHttpError", "UnexpectedServerResponse", Meaning::Mixed),
+        variant("StreamableHttpError", "UnexpectedContentType", Meaning::Protocol),
+        variant("StreamableHttpError", "ServerDoesNotSupportSse", Meaning::Protocol),
+        variant("StreamableHttpError", "TransportChannelClosed", Meaning::Transport),
+        variant("StreamableHttpError", "Deserialize", Meaning::Protocol),
+        variant("StreamableHttpError", "AuthRequired", Meaning::Unauthorized),
+        variant("StreamableHttpError", "InsufficientScope", Meaning::Unauthorized),
+        variant("StreamableHttpError", "Auth", Meaning::Unauthorized),
+        variant("StreamableHttpError", "HttpStatus", Meaning::Status),
+        variant("StreamableHttpError", "SessionRecoveryTimeout", Meaning::Timeout),
+        variant("ServiceError", "McpError", Meaning::Answered),
+        // Boxes any StreamableHttpError, SessionExpired too: a downcast decides.
+        variant("ServiceError", "TransportSend", Meaning::Mixed),
+        variant("ServiceError", "TransportClosed", Meaning::Transport),
+        variant("ServiceError", "UnexpectedResponse", Meaning::Protocol),
+        variant("ServiceError", "Cancelled", Meaning::Cancelled),
+        variant("ServiceError", "Timeout", Meaning::Timeout),
+        variant("ClientInitializeError", "ConnectionClosed", Meaning::Transport),
+        variant("ClientInitializeError", "TransportError", Meaning::Mixed),
+        variant("ClientInitializeError", "JsonRpcError", Meaning::Answered),
+        variant("ClientInitializeError", "Cancelled", Meaning::Cancelled),
+    ],
+    settings: &[
+        // Since 1.4; before that a 404 reached the caller as an error.
+        setting(
+            "StreamableHttpClientTransportConfig",
+            "reinit_on_expired_session",
+            Some("true"),
+            Fact::Recovers404,
+            true,
+        ),
+        setting(
+            "StreamableHttpClientTransportConfig",
+            "reinit_on_expired_session",
+            Some("false"),
+            Fact::Keeps404,
+            false,
+        ),
+        setting(
+            "StreamableHttpClientTransportConfig",
+            "allow_stateless",
+            Some("true"),
+            Fact::Sessionless,
+            true,
+        ),
+        setting("NeverRetry", "", None, Fact::NeverResumes, false),
+        setting("ExponentialBackoff", "max_times", Some("None"), Fact::UnlimitedGrowing, true),
+        setting("FixedInterval", "max_times", Some("None"), Fact::UnlimitedFlat, true),
+        setting("ExponentialBackoff", "max_times", Some("Some(0)"), Fact::NeverResumes, false),
+        setting("FixedInterval", "max_times", Some("Some(0)"), Fact::NeverResumes, false),
+    ],
+};
