@@ -1,0 +1,204 @@
+//! A finding in code: the lines that matter with labels in the order of the story, drawn by miette.
+//! Knows no log and reads no file itself.
+
+use super::ink;
+use crate::exhibit::Range;
+use crate::finding::{Finding, Step, Subject};
+use crate::render::Sources;
+use crate::render::paint::{Ink, Paint};
+use crate::unprintable::{blot, escape};
+use crate::words::Piece;
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity, SourceCode,
+};
+use std::fmt;
+use unbroken_contract::Level;
+
+/// Draws a finding of the lint, without the advice that ends it.
+pub(super) fn draw(finding: &Finding, paint: Paint, sources: &Sources) -> String {
+    let Some(place) = &finding.place else { return plain(finding, paint) };
+    let Some(source) = sources(&place.path) else { return plain(finding, paint) };
+    let source = blot(&source).into_owned();
+    let steps: Vec<&Step> = finding.proof.iter().collect();
+    let story = Story {
+        code: header(finding),
+        message: text(&finding.message.0),
+        severity: severity(finding.level),
+        labels: labels(finding, &steps, &place.path, &source),
+        source: NamedSource::new(escape(&place.path), source),
+    };
+    let theme = match (paint.color, paint.unicode) {
+        (true, true) => GraphicalTheme::unicode(),
+        (false, true) => GraphicalTheme::unicode_nocolor(),
+        (true, false) => {
+            GraphicalTheme { characters: miette::ThemeCharacters::ascii(), ..GraphicalTheme::unicode() }
+        }
+        (false, false) => GraphicalTheme::none(),
+    };
+    let handler = GraphicalReportHandler::new_themed(theme)
+        .with_width(paint.width)
+        .with_links(false)
+        .with_context_lines(1);
+    let mut out = String::new();
+    if handler.render_report(&mut out, &story).is_err() {
+        // miette refuses spans outside of the source: the file changed since it was checked.
+        return plain(finding, paint);
+    }
+    elsewhere(finding, &steps, &place.path, paint, &mut out);
+    out
+}
+
+/// `deny[session-discarded], proved, in Client::read`: what it is before what happened.
+fn header(finding: &Finding) -> String {
+    let item = match &finding.subject {
+        Subject::Item(item) if !item.is_empty() => format!(", in {}", escape(item)),
+        _ => String::new(),
+    };
+    format!("{}[{}], {}{item}", finding.level, finding.breach, finding.certainty.id())
+}
+
+/// The labels in the offending file, numbered where there are several: the order of the story is
+/// seldom that of the lines.
+fn labels(finding: &Finding, steps: &[&Step], path: &str, source: &str) -> Vec<LabeledSpan> {
+    let starts = line_starts(source);
+    let mut labels: Vec<LabeledSpan> = Vec::new();
+    for (index, step) in steps.iter().enumerate() {
+        let Some(range) = step
+            .exhibit
+            .as_ref()
+            .filter(|exhibit| exhibit.path == path)
+            .and_then(|exhibit| exhibit.spot.range())
+        else {
+            continue;
+        };
+        let Some((start, length)) = span(source, &starts, range) else { continue };
+        let label = Some(number(index, steps.len(), &text(&step.words.0)));
+        labels.push(if index == 0 {
+            LabeledSpan::new_primary_with_span(label, (start, length))
+        } else {
+            LabeledSpan::new_with_span(label, (start, length))
+        });
+    }
+    if labels.is_empty() {
+        let range = finding.place.as_ref().and_then(|place| place.spot.range());
+        if let Some(at) = range.and_then(|range| span(source, &starts, range)) {
+            labels.push(LabeledSpan::new_primary_with_span(None, at));
+        }
+    }
+    labels
+}
+
+/// Labels that stand in other files, one line each.
+fn elsewhere(finding: &Finding, steps: &[&Step], path: &str, paint: Paint, out: &mut String) {
+    let _ = finding;
+    for (index, step) in steps.iter().enumerate() {
+        if let Some(exhibit) = step.exhibit.as_ref().filter(|exhibit| exhibit.path != path) {
+            let place = exhibit.to_string();
+            let head = format!("  {} {} ", paint.either("·", "-"), paint.ink(Ink::Place, &place));
+            let used = 5 + place.chars().count();
+            paint.wrap(
+                out,
+                &head,
+                "      ",
+                used.min(paint.width / 2),
+                &number(index, steps.len(), &text(&step.words.0)),
+            );
+        }
+    }
+}
+
+/// Without the source: the places alone.
+fn plain(finding: &Finding, paint: Paint) -> String {
+    let mut out = format!("{}\n\n", paint.ink(ink(finding.level), &header(finding)));
+    paint.wrap(&mut out, "  x ", "    ", 4, &text(&finding.message.0));
+    for (index, step) in finding.proof.iter().enumerate() {
+        let place = step.exhibit.as_ref().map(ToString::to_string).unwrap_or_default();
+        paint.wrap(
+            &mut out,
+            "    ",
+            "      ",
+            6,
+            &format!("{place} {}", number(index, finding.proof.len(), &text(&step.words.0))),
+        );
+    }
+    out
+}
+
+fn number(index: usize, of: usize, text: &str) -> String {
+    if of > 1 { format!("{}. {text}", index + 1) } else { text.to_owned() }
+}
+
+/// Words of the lint hold no secrets, only text of the source.
+fn text(pieces: &[Piece]) -> String {
+    let joined: String = pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Plain(text) | Piece::Foreign(text) => text.as_str(),
+            Piece::Session(_) | Piece::Arguments(_) | Piece::Identity(_) => "(hidden)",
+        })
+        .collect();
+    escape(&joined).into_owned()
+}
+
+fn severity(level: Level) -> Severity {
+    match level {
+        Level::Deny => Severity::Error,
+        Level::Warn => Severity::Warning,
+        Level::Note => Severity::Advice,
+    }
+}
+
+fn line_starts(source: &str) -> Vec<usize> {
+    std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect()
+}
+
+/// Byte offset and length of a range, cut at the end of the source; `None` where it starts beyond.
+fn span(source: &str, starts: &[usize], range: Range) -> Option<(usize, usize)> {
+    let offset = |line: u32, column: u32| -> Option<usize> {
+        let start = *starts.get(usize::try_from(line).ok()?.checked_sub(1)?)?;
+        let line = source[start..].split('\n').next().unwrap_or_default();
+        let within = line
+            .char_indices()
+            .nth(usize::try_from(column).ok()?.saturating_sub(1))
+            .map_or(line.len(), |(at, _)| at);
+        Some(start + within)
+    };
+    let start = offset(range.line, range.column)?;
+    let end = offset(range.end_line, range.end_column).unwrap_or(source.len()).max(start);
+    Some((start, end - start))
+}
+
+#[derive(Debug)]
+struct Story {
+    code: String,
+    message: String,
+    severity: Severity,
+    labels: Vec<LabeledSpan>,
+    source: NamedSource<String>,
+}
+
+impl fmt::Display for Story {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Story {}
+
+impl Diagnostic for Story {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(&self.code))
+    }
+
+    fn severity(&self) -> Option<Severity> {
+        Some(self.severity)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.labels.iter().cloned()))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.source)
+    }
+}

@@ -1,0 +1,331 @@
+//! One JSON object per line, the last one the summary: the shape of `docs/formats/json.md`.
+//! Knows no terminal, yet writes no character that would act on one.
+
+use super::{Render, moment};
+use crate::exhibit::{Exhibit, Spot};
+use crate::finding::{Finding, Sent, Step, Subject};
+use crate::secrets::Secrets;
+use crate::summary::{Seen, Summary};
+use crate::unprintable::is_unprintable;
+use crate::verdict::Verdict;
+use serde::Serialize;
+use serde_json::ser::Formatter;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Version of a finding's shape. Fields may be added under the same number.
+const FINDING: &str = "unbroken.finding/1";
+/// Version of the summary's shape.
+const SUMMARY: &str = "unbroken.summary/1";
+
+pub(super) struct Json {
+    secrets: Secrets,
+}
+
+#[derive(Serialize)]
+struct FindingLine {
+    format: &'static str,
+    breach: &'static str,
+    level: &'static str,
+    certainty: &'static str,
+    #[serde(flatten)]
+    place: Place,
+    #[serde(flatten)]
+    subject: SubjectField,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    message: String,
+    help: String,
+    proof: Vec<StepField>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sends: Vec<SentField>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_by: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    linked: Vec<String>,
+    fingerprint: String,
+}
+
+#[derive(Serialize, Default)]
+struct Place {
+    path: Option<String>,
+    line: Option<u64>,
+    column: Option<u32>,
+    end_line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_column: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<u64>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum SubjectField {
+    Item(String),
+    Session(Option<String>),
+}
+
+#[derive(Serialize)]
+struct StepField {
+    role: &'static str,
+    #[serde(flatten)]
+    place: Place,
+    time: Option<String>,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct SentField {
+    #[serde(flatten)]
+    place: Place,
+    time: String,
+    session: Option<String>,
+    id: Option<String>,
+    status: Option<u16>,
+    reached: Option<bool>,
+    executed: Option<bool>,
+    answered: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct SummaryLine<'a> {
+    format: &'static str,
+    verdict: &'static str,
+    exit_code: u8,
+    findings: BTreeMap<&'static str, u64>,
+    levels: Levels,
+    accepted: u64,
+    baselined: u64,
+    seen: SeenField,
+    inputs: Vec<InputField<'a>>,
+    problems: Vec<ProblemField>,
+    unreadable: u64,
+}
+
+#[derive(Serialize)]
+struct Levels {
+    deny: u64,
+    warn: u64,
+    note: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case", tag = "half")]
+enum SeenField {
+    Lint {
+        files_seen: u64,
+        files_checked: u64,
+        crates: u64,
+    },
+    Audit {
+        sessions: u64,
+        reconnects: u64,
+        resumes: u64,
+        calls: u64,
+        exchanges: u64,
+        not_judged: u64,
+        from: Option<String>,
+        until: Option<String>,
+    },
+}
+
+#[derive(Serialize)]
+struct InputField<'a> {
+    path: &'a str,
+    #[serde(rename = "format")]
+    read_as: &'a str,
+    read: bool,
+    records: u64,
+    events: u64,
+}
+
+#[derive(Serialize)]
+struct ProblemField {
+    #[serde(flatten)]
+    place: Place,
+    message: String,
+    help: String,
+    count: u64,
+    lost: bool,
+}
+
+impl Json {
+    pub(super) fn new(secrets: Secrets) -> Json {
+        Json { secrets }
+    }
+
+    fn finding_line(&self, finding: &Finding) -> FindingLine {
+        let sessions = finding.sessions();
+        let mask = |text: &str| self.secrets.mask(text, &sessions);
+        FindingLine {
+            format: FINDING,
+            breach: finding.breach.id(),
+            level: finding.level.id(),
+            certainty: finding.certainty.id(),
+            place: finding.place.as_ref().map(Place::of).unwrap_or_default(),
+            subject: match &finding.subject {
+                Subject::Item(item) => SubjectField::Item(item.clone()),
+                Subject::Session(id) => {
+                    SubjectField::Session(id.as_deref().map(|id| self.secrets.session(id)))
+                }
+            },
+            tool: finding.tool.as_deref().map(mask),
+            message: mask(&self.secrets.words(&finding.message)),
+            help: mask(&finding.help),
+            proof: finding.proof.iter().map(|step| self.step(step, &sessions)).collect(),
+            sends: finding.sends.iter().map(|sent| self.sent(sent, &sessions)).collect(),
+            same_by: finding.same_by,
+            missing: finding.missing.as_deref().map(mask),
+            linked: finding.linked.clone(),
+            fingerprint: finding.fingerprint.clone(),
+        }
+    }
+
+    fn step(&self, step: &Step, sessions: &[&str]) -> StepField {
+        StepField {
+            role: step.role.id(),
+            place: step.exhibit.as_ref().map(Place::of).unwrap_or_default(),
+            time: step.at.map(moment::rfc3339),
+            text: self.secrets.mask(&self.secrets.words(&step.words), sessions),
+        }
+    }
+
+    fn sent(&self, sent: &Sent, sessions: &[&str]) -> SentField {
+        SentField {
+            place: Place::of(&sent.exhibit),
+            time: moment::rfc3339(sent.at),
+            session: sent.session.as_deref().map(|id| self.secrets.session(id)),
+            id: sent.rpc_id.as_deref().map(|id| self.secrets.mask(id, sessions)),
+            status: sent.status,
+            reached: sent.reached,
+            executed: sent.executed,
+            answered: sent.answered,
+        }
+    }
+}
+
+impl Place {
+    fn of(exhibit: &Exhibit) -> Place {
+        let range = exhibit.spot.range();
+        let end_line = match exhibit.spot {
+            Spot::Line(line) => Some(line),
+            _ => range.map(|range| u64::from(range.end_line)),
+        };
+        Place {
+            path: Some(exhibit.path.clone()),
+            line: exhibit.spot.line(),
+            column: range.map(|range| range.column),
+            end_line,
+            end_column: range.map(|range| range.end_column),
+            entry: exhibit.spot.entry(),
+        }
+    }
+}
+
+impl SeenField {
+    fn of(seen: &Seen) -> SeenField {
+        match *seen {
+            Seen::Code { files_seen, files_checked, crates } => {
+                SeenField::Lint { files_seen, files_checked, crates }
+            }
+            Seen::Traffic { sessions, reconnects, resumes, calls, exchanges, not_judged, span } => {
+                SeenField::Audit {
+                    sessions,
+                    reconnects,
+                    resumes,
+                    calls,
+                    exchanges,
+                    not_judged,
+                    from: span.map(|(from, _)| moment::rfc3339(from)),
+                    until: span.map(|(_, until)| moment::rfc3339(until)),
+                }
+            }
+        }
+    }
+}
+
+impl Render for Json {
+    fn finding(&mut self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+        write_line(&self.finding_line(finding), out)
+    }
+
+    fn finish(&mut self, summary: &Summary, verdict: Verdict, out: &mut dyn Write) -> io::Result<()> {
+        use unbroken_contract::Level;
+        let problem = |problem: &crate::summary::Problem| ProblemField {
+            place: Place::of(&problem.exhibit),
+            message: problem.message.clone(),
+            help: problem.help.clone(),
+            count: problem.count,
+            lost: problem.lost,
+        };
+        let line = SummaryLine {
+            format: SUMMARY,
+            verdict: verdict.id(),
+            exit_code: verdict.exit_code(),
+            findings: summary.counts.iter().map(|(breach, count)| (breach.id(), count.total())).collect(),
+            levels: Levels {
+                deny: summary.findings_of(Level::Deny),
+                warn: summary.findings_of(Level::Warn),
+                note: summary.findings_of(Level::Note),
+            },
+            accepted: summary.accepted,
+            baselined: summary.baselined,
+            seen: SeenField::of(&summary.seen),
+            inputs: summary
+                .inputs
+                .iter()
+                .map(|input| InputField {
+                    path: &input.path,
+                    read_as: &input.format,
+                    read: input.read,
+                    records: input.records,
+                    events: input.events,
+                })
+                .collect(),
+            problems: summary.problems.iter().map(problem).collect(),
+            unreadable: summary.lost(),
+        };
+        write_line(&line, out)
+    }
+}
+
+fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Harmless);
+    value.serialize(&mut serializer).map_err(io::Error::from)?;
+    out.write_all(b"\n")
+}
+
+/// Compact JSON in which unprintable characters are `\uXXXX`: the value is exact, the bytes act on no terminal.
+struct Harmless;
+
+impl Formatter for Harmless {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut units = [0; 2];
+        let mut plain = 0;
+        for (at, c) in fragment.char_indices().filter(|(_, c)| is_unprintable(*c)) {
+            writer.write_all(&fragment.as_bytes()[plain..at])?;
+            for unit in c.encode_utf16(&mut units) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+            plain = at + c.len_utf8();
+        }
+        writer.write_all(&fragment.as_bytes()[plain..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_text_is_exact_and_harmless() {
+        let text = "a\u{1b}[1m\u{202e}b\u{7f}\u{9b}\u{e0041}é\n";
+        let mut out = Vec::new();
+        write_line(&text, &mut out).expect("a Vec takes everything");
+        let shown = String::from_utf8(out).expect("JSON is UTF-8");
+        assert!(!shown.trim_end_matches('\n').chars().any(is_unprintable), "{shown:?}");
+        assert_eq!(serde_json::from_str::<String>(&shown).expect("valid JSON"), text);
+    }
+}
