@@ -5,6 +5,11 @@ use crate::event::Event;
 pub use crate::source::Record;
 use rpc::Keep;
 
+pub mod access;
+pub mod field;
+pub mod haproxy;
+pub mod har;
+pub mod nginx;
 pub mod rpc;
 pub mod sse;
 

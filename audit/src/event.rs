@@ -179,6 +179,8 @@ pub enum What {
     Message(Box<LoggedMessage>),
     /// Something that happened to a session, stream or handler.
     Lifecycle(Box<Lifecycle>),
+    /// What a proxy's second log says of an exchange that its access log tells without the reason.
+    Remark(Box<Remark>),
 }
 
 /// The HTTP methods the transport uses.
@@ -619,6 +621,22 @@ pub struct Lifecycle {
     pub outcome: Option<RpcOutcome>,
     /// Length in nanoseconds, where told.
     pub duration: Option<Nanos>,
+}
+
+/// A remark on an exchange: nginx's error log, Caddy's run log. It joins the exchange by connection
+/// (`Identity::connection`), method and time, never alone by connection: numbers start anew with the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remark {
+    /// HTTP method of the exchange.
+    pub method: Method,
+    /// Path without query, where told.
+    pub path: Option<Text>,
+    /// The upstream it speaks of, as address and port.
+    pub upstream: Option<Text>,
+    /// How the exchange, or the attempt at this upstream, ended.
+    pub end: End,
+    /// Whether the request had been delivered to that upstream.
+    pub delivered: Delivered,
 }
 
 /// The steps that programs log.
