@@ -1,5 +1,17 @@
 //! The contract of MCP sessions over Streamable HTTP, stated once, as pure functions.
 
 pub mod breach;
+pub mod close;
+pub mod era;
+pub mod next;
+pub mod pace;
+pub mod resend;
+pub mod resume;
 
 pub use breach::{Basis, Breach, Halves, Level};
+pub use close::{Close, Observation, Vantage, classify_close};
+pub use era::{Era, EraFacts, era_of};
+pub use next::{Action, Awaited, Cursor, Refusal, Session, Situation, next_action};
+pub use pace::{Attempts, Pace, RetryPolicy, delay};
+pub use resend::{FirstSend, Hints, Key, Permission, may_resend};
+pub use resume::Rejection;

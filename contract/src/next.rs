@@ -1,0 +1,453 @@
+//! What the client may do after a close, or which proof is missing to do anything (contract 3.2).
+//! Knows no connection and no storage; it is asked once per stream and answers from its arguments alone.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::close::Close;
+use crate::era::Era;
+use crate::pace::{Attempts, Pace, RetryPolicy, delay};
+use crate::resend::Permission;
+
+/// The session id, as the client has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Session<'a> {
+    /// The server issued none; the era may be sessioned all the same.
+    NeverIssued,
+    /// Issued and held.
+    Held(&'a str),
+    /// Issued, and not held any more.
+    Lost,
+}
+
+/// The cursor of one stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cursor<'a> {
+    /// No event of the stream had an id (or the last id was the empty one, which clears the cursor).
+    NeverIssued,
+    /// In storage: survives a restart.
+    Persisted(&'a str),
+    /// Held in the process that read it; [`Cursor::Lost`] after a restart. What an observer of the wire passes.
+    InMemory(&'a str),
+    /// Ids were issued, none is held.
+    Lost,
+}
+
+impl<'a> Cursor<'a> {
+    /// The id to resume after, if one is held.
+    #[must_use]
+    pub const fn held(self) -> Option<&'a str> {
+        match self {
+            Cursor::Persisted(id) | Cursor::InMemory(id) => Some(id),
+            Cursor::NeverIssued | Cursor::Lost => None,
+        }
+    }
+
+    /// The cursor after the process that read it is gone.
+    #[must_use]
+    pub const fn after_restart(self) -> Cursor<'a> {
+        match self {
+            Cursor::InMemory(_) => Cursor::Lost,
+            kept => kept,
+        }
+    }
+}
+
+/// What is in flight on the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Awaited<'a> {
+    /// The `initialize` response.
+    Initialize,
+    /// Nothing in particular: the listening GET.
+    Listening,
+    /// `subscriptions/listen` (stateless).
+    Subscription,
+    /// Responses to requests without side effect: `ping`, `*/list`, `*/read`, `tasks/get`.
+    Answers,
+    /// At least one `tools/call`, and what 3.6 says of sending it again. A GET that resumes a call's stream is this too.
+    Call(Permission),
+    /// The outcome of a task whose id is held.
+    Task(&'a str),
+    /// Nothing: a notification, a response, a DELETE.
+    Nothing,
+}
+
+/// All that [`next_action`] asks about one stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Situation<'a> {
+    /// How it ended.
+    pub close: Close<'a>,
+    /// Its era.
+    pub era: Era,
+    /// The session id.
+    pub session: Session<'a>,
+    /// The cursor.
+    pub cursor: Cursor<'a>,
+    /// What is in flight.
+    pub awaited: Awaited<'a>,
+    /// Attempts since the last event with a new id.
+    pub attempts: Attempts,
+    /// How often and how fast.
+    pub policy: RetryPolicy,
+    /// What the server asked for, and the jitter.
+    pub pace: Pace,
+}
+
+/// What the client may do. Everything but `Reinitialize` and `Forget` keeps the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action<'a> {
+    /// Nothing is left to do on this stream.
+    Done,
+    /// Follow the redirect with the same method, body and headers.
+    Follow,
+    /// Send `initialize` again: nothing was lost.
+    Initialize {
+        /// Wait this long first.
+        delay: Duration,
+    },
+    /// Send the request again with a **new** JSON-RPC id.
+    Reissue {
+        /// Wait this long first.
+        delay: Duration,
+    },
+    /// Ask what became of the call (`tasks/get`, a read-only tool, a person); never send it.
+    Reconcile,
+    /// Ask for the task's state with `tasks/get`; never send the call.
+    Poll {
+        /// The task.
+        task: &'a str,
+        /// Wait this long first.
+        delay: Duration,
+    },
+    /// Stop, tell the caller what is known of the outcome, and send no DELETE.
+    GiveUp {
+        /// What is known.
+        outcome: Outcome,
+        /// What to cancel on the server.
+        cancel: Option<Cancel<'a>>,
+    },
+    /// GET with `Last-Event-ID`.
+    Resume {
+        /// The session, if one was issued.
+        session: Option<&'a str>,
+        /// The cursor.
+        last_event_id: &'a str,
+        /// Wait this long first.
+        delay: Duration,
+    },
+    /// A listening GET without cursor: no event ever had an id.
+    Reconnect {
+        /// The session, if one was issued.
+        session: Option<&'a str>,
+        /// Wait this long first.
+        delay: Duration,
+    },
+    /// GET with the head the server advertises, in place of the old cursor; reconcile what fell into the gap.
+    ReconnectAtHead {
+        /// The session, if one was issued.
+        session: Option<&'a str>,
+        /// The advertised head.
+        last_event_id: &'a str,
+        /// Wait this long first.
+        delay: Duration,
+    },
+    /// Tell the server that nobody waits.
+    Cancel(Cancel<'a>),
+    /// Drop session id and cursor together, send `initialize` without a session header, reconcile, plan again.
+    Reinitialize {
+        /// End this session with a DELETE: the server still has it, or may have.
+        delete: Option<&'a str>,
+        /// Wait this long first.
+        delay: Duration,
+    },
+    /// Drop session id and cursor together and tell the caller: new sessions are terminated as fast as they are made.
+    Forget,
+    /// Renew the credential, then send the same request.
+    Reauthenticate {
+        /// Wait this long first.
+        delay: Duration,
+    },
+    /// Give the error to the caller; nothing is dropped.
+    Surface,
+    /// Go on with the session held.
+    Continue,
+}
+
+/// What is known of a call when the client gives up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Nothing: it may have run, run still, or never run.
+    Unknown,
+    /// It never reached the handler.
+    NotRun,
+}
+
+/// How to cancel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cancel<'a> {
+    /// `notifications/cancelled` with the open request's id.
+    Notify,
+    /// `tasks/cancel`.
+    Task(&'a str),
+}
+
+/// Why nothing may be done: the name of the missing proof (contract 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Refusal {
+    /// A session was issued and none is held.
+    NoSession,
+    /// Ids were issued and no cursor is held: resuming is impossible, a blind retry may repeat a side effect.
+    CursorNeverPersisted,
+    /// Events are lost and no safe place to continue is known: reconcile, then the caller may re-initialize.
+    NoHead,
+    /// The close itself was not recorded ([`Close::Unseen`]).
+    CloseUnseen,
+    /// The two-endpoint transport is not judged (contract 2).
+    OutOfScope,
+}
+
+impl Refusal {
+    /// Every refusal.
+    pub const ALL: [Refusal; 5] = [
+        Refusal::NoSession,
+        Refusal::CursorNeverPersisted,
+        Refusal::NoHead,
+        Refusal::CloseUnseen,
+        Refusal::OutOfScope,
+    ];
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::NoSession => "a session was issued and its id is not held",
+            Refusal::CursorNeverPersisted => "event ids were issued and no cursor is held",
+            Refusal::NoHead => "events are lost and the server names no place to continue",
+            Refusal::CloseUnseen => "how the exchange ended is not recorded",
+            Refusal::OutOfScope => "the two-endpoint transport is not judged",
+        })
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl Action<'_> {
+    /// Whether the session id is still held afterwards. Only `Reinitialize` and `Forget` drop it.
+    #[must_use]
+    pub const fn keeps_session(&self) -> bool {
+        !matches!(self, Action::Reinitialize { .. } | Action::Forget)
+    }
+
+    /// Whether the cursor is still held afterwards. Dropping a session drops its cursor.
+    #[must_use]
+    pub const fn keeps_cursor(&self) -> bool {
+        self.keeps_session() && !matches!(self, Action::ReconnectAtHead { .. })
+    }
+
+    /// Whether this is one more attempt, to be counted with [`Attempts::after_attempt`].
+    #[must_use]
+    pub const fn is_attempt(&self) -> bool {
+        self.delay().is_some() || matches!(self, Action::Follow)
+    }
+
+    /// How long to wait first; `None` where nothing is sent again.
+    #[must_use]
+    pub const fn delay(&self) -> Option<Duration> {
+        match *self {
+            Action::Initialize { delay }
+            | Action::Reissue { delay }
+            | Action::Poll { delay, .. }
+            | Action::Resume { delay, .. }
+            | Action::Reconnect { delay, .. }
+            | Action::ReconnectAtHead { delay, .. }
+            | Action::Reinitialize { delay, .. }
+            | Action::Reauthenticate { delay } => Some(delay),
+            _ => None,
+        }
+    }
+
+    /// Whether calls in flight have to be asked about: their outcome is not going to arrive on this stream.
+    #[must_use]
+    pub const fn must_reconcile(&self) -> bool {
+        matches!(
+            self,
+            Action::Reconcile
+                | Action::GiveUp { outcome: Outcome::Unknown, .. }
+                | Action::ReconnectAtHead { .. }
+                | Action::Reinitialize { .. }
+                | Action::Forget
+        )
+    }
+}
+
+impl<'a> Situation<'a> {
+    /// A fresh situation with the default policy; fill in the rest with struct update syntax.
+    #[must_use]
+    pub const fn of(close: Close<'a>, era: Era, awaited: Awaited<'a>) -> Situation<'a> {
+        Situation {
+            close,
+            era,
+            session: Session::NeverIssued,
+            cursor: Cursor::NeverIssued,
+            awaited,
+            attempts: Attempts::NONE,
+            policy: RetryPolicy::DEFAULT,
+            pace: Pace { retry: None, retry_after: None, jitter: Duration::ZERO },
+        }
+    }
+
+    pub(crate) const fn held_session(&self) -> Option<&'a str> {
+        match self.session {
+            Session::Held(id) => Some(id),
+            Session::NeverIssued | Session::Lost => None,
+        }
+    }
+
+    pub(crate) fn delay(&self) -> Duration {
+        delay(&self.policy, self.attempts, &self.pace)
+    }
+
+    /// `action` while attempts remain. Every action that sends something again passes here, so that attempts are
+    /// bounded whatever the server answers.
+    fn bounded(&self, action: Action<'a>) -> Action<'a> {
+        if self.attempts.count() < self.policy.max_attempts { action } else { self.give_up() }
+    }
+
+    fn give_up(&self) -> Action<'a> {
+        let cancel = match self.awaited {
+            Awaited::Call(_) if self.era == Era::Sessioned => Some(Cancel::Notify),
+            // A task goes on and can be asked about later; `initialize` must not be cancelled (MCP, cancellation).
+            _ => None,
+        };
+        Action::GiveUp { outcome: Outcome::Unknown, cancel }
+    }
+}
+
+/// What may the client do now? The first row of contract 3.2 that fits; total, allocates nothing.
+///
+/// Three rows are read more strictly than they stand, for the laws' sake. Rows that send something again without a
+/// bound of their own are bounded by the policy. A held task id is polled in the stateless era too, because its call
+/// is never sent again. A call that provably never left ([`Permission::NotDispatched`]) is not in flight, so it is
+/// sent and not reconciled.
+///
+/// # Errors
+///
+/// A [`Refusal`] names the proof that is missing.
+pub fn next_action<'a>(now: &Situation<'a>) -> Result<Action<'a>, Refusal> {
+    if now.era == Era::HttpSse {
+        return Err(Refusal::OutOfScope);
+    }
+    if now.era == Era::Sessioned && now.session == Session::Lost {
+        return Err(Refusal::NoSession);
+    }
+    match now.close {
+        Close::Unseen => Err(Refusal::CloseUnseen),
+        Close::Completed | Close::Ended { .. } => Ok(Action::Done),
+        Close::Redirected => Ok(now.bounded(Action::Follow)),
+        Close::Refused => Ok(Action::Surface),
+        Close::Superseded => Ok(Action::Continue),
+        Close::Unauthorized => Ok(after_unauthorized(now)),
+        Close::StreamNotOffered { .. } => Ok(without_stream(now)),
+        Close::Transport => after_transport(now),
+        Close::Abandoned if now.era == Era::Stateless => Ok(reissue_or_reconcile(now)),
+        Close::Abandoned => Ok(after_abandon(now)),
+        // The stateless era has no session, no cursor and no resume to act on.
+        _ if now.era == Era::Stateless => Ok(Action::Surface),
+        Close::SessionTerminated => Ok(reinitialize(now, None)),
+        Close::ResumeRejected { rejection, .. } if !rejection.is_about_cursor() => {
+            Ok(reinitialize(now, now.held_session()))
+        }
+        Close::ResumeRejected { head, .. } | Close::EventsLost { head } => after_loss(now, head),
+        Close::Conflict => same_get(now),
+    }
+}
+
+fn after_transport<'a>(now: &Situation<'a>) -> Result<Action<'a>, Refusal> {
+    match now.awaited {
+        Awaited::Initialize => return Ok(now.bounded(Action::Initialize { delay: now.delay() })),
+        Awaited::Task(task) => return Ok(now.bounded(Action::Poll { task, delay: now.delay() })),
+        // Nobody waits for an answer, so nothing can be resumed; the caller knows whether to send it again.
+        Awaited::Nothing => return Ok(Action::Surface),
+        _ if now.era == Era::Stateless => return Ok(reissue_or_reconcile(now)),
+        _ => {}
+    }
+    same_get(now)
+}
+
+/// The rows from "attempts used up" down: resume, reconnect, or name what is missing.
+fn same_get<'a>(now: &Situation<'a>) -> Result<Action<'a>, Refusal> {
+    if now.attempts.count() >= now.policy.max_attempts {
+        return Ok(now.give_up());
+    }
+    let (session, delay) = (now.held_session(), now.delay());
+    match now.cursor {
+        Cursor::Persisted(last_event_id) | Cursor::InMemory(last_event_id) => {
+            Ok(Action::Resume { session, last_event_id, delay })
+        }
+        Cursor::Lost => Err(Refusal::CursorNeverPersisted),
+        Cursor::NeverIssued => Ok(match now.awaited {
+            Awaited::Call(Permission::NotDispatched) | Awaited::Answers | Awaited::Subscription => {
+                Action::Reissue { delay }
+            }
+            Awaited::Call(_) => Action::Reconcile,
+            Awaited::Initialize => Action::Initialize { delay },
+            Awaited::Task(task) => Action::Poll { task, delay },
+            Awaited::Listening | Awaited::Nothing => Action::Reconnect { session, delay },
+        }),
+    }
+}
+
+/// Stateless: the closed stream was a request to cancel, so only 3.6 can allow another send.
+fn reissue_or_reconcile<'a>(now: &Situation<'a>) -> Action<'a> {
+    let again = Action::Reissue { delay: now.delay() };
+    match now.awaited {
+        Awaited::Subscription | Awaited::Answers => now.bounded(again),
+        Awaited::Call(permission) if permission.is_automatic() => now.bounded(again),
+        Awaited::Call(_) | Awaited::Task(_) => Action::Reconcile,
+        // The era has no listening GET; POST goes on without it.
+        Awaited::Listening | Awaited::Nothing | Awaited::Initialize => Action::Done,
+    }
+}
+
+fn after_abandon<'a>(now: &Situation<'a>) -> Action<'a> {
+    match now.awaited {
+        Awaited::Task(task) => Action::Cancel(Cancel::Task(task)),
+        Awaited::Call(_) | Awaited::Answers | Awaited::Subscription => Action::Cancel(Cancel::Notify),
+        // Nothing to cancel, and `initialize` must not be cancelled (MCP, cancellation).
+        Awaited::Initialize | Awaited::Listening | Awaited::Nothing => Action::Done,
+    }
+}
+
+fn after_unauthorized<'a>(now: &Situation<'a>) -> Action<'a> {
+    match now.bounded(Action::Reauthenticate { delay: now.delay() }) {
+        // A refused credential kept the request from its handler (contract 3.6, first row).
+        Action::GiveUp { .. } => Action::GiveUp { outcome: Outcome::NotRun, cancel: None },
+        action => action,
+    }
+}
+
+fn without_stream<'a>(now: &Situation<'a>) -> Action<'a> {
+    match now.awaited {
+        Awaited::Listening | Awaited::Nothing => Action::Done,
+        Awaited::Task(task) => now.bounded(Action::Poll { task, delay: now.delay() }),
+        _ => now.give_up(),
+    }
+}
+
+/// A 404 is worth one attempt more than a cut: the specification's MUST goes before the count, and still a server
+/// that answers every session with 404 is not asked for ever.
+fn reinitialize<'a>(now: &Situation<'a>, delete: Option<&'a str>) -> Action<'a> {
+    if now.attempts.count() > now.policy.max_attempts {
+        return Action::Forget;
+    }
+    Action::Reinitialize { delete, delay: now.delay() }
+}
+
+fn after_loss<'a>(now: &Situation<'a>, head: Option<&'a str>) -> Result<Action<'a>, Refusal> {
+    let last_event_id = head.ok_or(Refusal::NoHead)?;
+    let (session, delay) = (now.held_session(), now.delay());
+    Ok(now.bounded(Action::ReconnectAtHead { session, last_event_id, delay }))
+}
+
+#[cfg(test)]
+mod tests;
