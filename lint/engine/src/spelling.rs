@@ -1,0 +1,56 @@
+//! Which known word a misspelt one was meant to be.
+//! Knows words, not what they mean.
+
+/// The nearest of `known` to `word`: at most a third of its letters wrong, swapped, missing or too many; the first of
+/// several equally near ones. Dashes and underscores count as the same letter.
+#[must_use]
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = normal(word);
+    let limit = (word.len().div_ceil(3)).min(4);
+    let scored = known.into_iter().map(|candidate| (distance(&word, &normal(candidate)), candidate));
+    scored
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+fn normal(word: &str) -> Vec<char> {
+    // Long words are cut: a suggestion for a line of noise is worth no quadratic time.
+    word.chars()
+        .take(64)
+        .map(|letter| if letter == '_' { '-' } else { letter.to_ascii_lowercase() })
+        .collect()
+}
+
+/// Edits between two words: insert, delete, replace, swap neighbours (optimal string alignment).
+fn distance(one: &[char], other: &[char]) -> usize {
+    let mut rows: Vec<Vec<usize>> = vec![(0..=other.len()).collect()];
+    for (i, a) in one.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, b) in other.iter().enumerate() {
+            let mut best = (rows[i][j] + usize::from(a != b)).min(rows[i][j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == other[j - 1] && one[i - 1] == *b {
+                best = best.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[one.len()][other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_slip_of_the_finger_finds_its_word_and_noise_finds_none() {
+        let known = ["session-discarded", "blind-retry", "cursor", "call"];
+        assert_eq!(nearest("sesion_discarded", known), Some("session-discarded"));
+        assert_eq!(nearest("blidn-retry", known), Some("blind-retry"));
+        assert_eq!(nearest("curser", known), Some("cursor"));
+        assert_eq!(nearest("cal", known), Some("call"));
+        assert_eq!(nearest("frobnicate", known), None);
+        assert_eq!(nearest("", known), None);
+    }
+}
