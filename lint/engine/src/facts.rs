@@ -1,0 +1,147 @@
+//! What the source says, file by file: types, constants, and functions lowered to a small tree of our own.
+//! Refuses to know `syn` beyond the lowering, and knows no protocol at all.
+
+mod expr;
+pub mod ir;
+mod item;
+mod mac;
+mod pat;
+mod ty;
+
+use crate::finding::{Problem, Range};
+use ir::{Body, Name};
+use std::path::PathBuf;
+
+/// What one file says. Plain data: it can be built on one thread and read on another.
+#[derive(Clone, Debug, Default)]
+pub struct FileFacts {
+    /// The file, as given.
+    pub path: PathBuf,
+    /// Its functions: free, inherent, of impls and traits, and those inside other functions.
+    pub functions: Vec<Function>,
+    /// Its structs, enums and aliases.
+    pub types: Vec<TypeDef>,
+    /// Its string constants: name, text.
+    pub consts: Vec<(Name, Name)>,
+    /// Its renamed imports: new name, old name.
+    pub renames: Vec<(Name, Name)>,
+    /// The first segment of every path that is imported or used.
+    pub crates: Vec<Name>,
+    /// The places that carry `unbroken::allow`.
+    pub acceptances: Vec<Acceptance>,
+    /// Whether the file was read in full, or passed over by the byte search.
+    pub parsed: bool,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+}
+
+/// An acceptance written in the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acceptance {
+    /// The rule's name, with underscores.
+    pub rule: Name,
+    /// The reason; empty when none was given.
+    pub reason: Name,
+    /// What it covers.
+    pub covers: Range,
+    /// Where it stands.
+    pub range: Range,
+}
+
+/// A struct, an enum, or an alias.
+#[derive(Clone, Debug)]
+pub struct TypeDef {
+    /// Its name.
+    pub name: Name,
+    /// Named fields (structs), the fields of variants as `Variant.0` (enums), or one entry without a name (aliases).
+    pub fields: Vec<FieldDef>,
+    /// Where it stands.
+    pub range: Range,
+    /// Whether it is test code.
+    pub test: bool,
+}
+
+/// A field.
+#[derive(Clone, Debug)]
+pub struct FieldDef {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: TypeText,
+    /// Where it stands.
+    pub range: Range,
+}
+
+/// A type as the identifiers in it, in source order: `Arc<RwLock<Option<String>>>` is `Arc RwLock Option String`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TypeText(pub Vec<Name>);
+
+impl TypeText {
+    /// Whether the identifier occurs.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|part| &**part == name)
+    }
+}
+
+/// A parameter other than `self`.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// The names it binds.
+    pub names: Vec<Name>,
+    /// Its type.
+    pub ty: TypeText,
+}
+
+/// A function with its body.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: Name,
+    /// The type whose impl, or the trait, it stands in.
+    pub owner: Option<Name>,
+    /// The trait of the impl.
+    pub of_trait: Option<Name>,
+    /// Whether it takes `self`.
+    pub takes_self: bool,
+    /// Its other parameters.
+    pub params: Vec<Param>,
+    /// What it returns.
+    pub ret: TypeText,
+    /// Whether it, or what surrounds it, is test code.
+    pub test: bool,
+    /// Its body.
+    pub body: Body,
+    /// Where it stands.
+    pub range: Range,
+    /// What `#[unbroken::check(…)]` on it, or on its impl or module, says.
+    pub marks: Marks,
+}
+
+impl Function {
+    /// `Type::name` or `name`.
+    #[must_use]
+    pub fn item(&self) -> String {
+        match &self.owner {
+            Some(owner) => format!("{owner}::{}", self.name),
+            None => self.name.to_string(),
+        }
+    }
+}
+
+/// What an attribute names that inference cannot know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Whether the attribute is there at all.
+    pub checked: bool,
+    /// Fields that hold the session id or the handle.
+    pub session: Vec<Name>,
+    /// Fields that hold the cursor.
+    pub cursor: Vec<Name>,
+    /// Functions that send a `tools/call`.
+    pub call: Vec<Name>,
+    /// Functions that write to storage.
+    pub store: Vec<Name>,
+}
+
+pub use item::{lower_file, lower_item};

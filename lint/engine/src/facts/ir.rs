@@ -1,0 +1,399 @@
+//! The shape of code as the rules see it: expressions and patterns in arenas, each with its place and its parent.
+//! Knows no `syn`, no file and no protocol.
+
+use crate::finding::Range;
+use std::sync::Arc;
+
+/// An identifier or literal text, shared within a file.
+pub type Name = Arc<str>;
+
+/// An expression or statement of one [`Body`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id(pub u32);
+
+/// A pattern of one [`Body`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PatId(pub u32);
+
+/// One expression or statement.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it stands.
+    pub range: Range,
+    /// The node it is a part of; `None` for the root.
+    pub parent: Option<Id>,
+    /// What an `#[cfg_attr(any(), unbroken::allow(…))]` on it accepts; index into [`super::FileFacts::acceptances`].
+    pub accepted: Option<u32>,
+}
+
+/// One arm of a `match` or a `select!`.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// The pattern.
+    pub pat: PatId,
+    /// For `select!`: the future that is awaited.
+    pub future: Option<Id>,
+    /// The `if` guard.
+    pub guard: Option<Id>,
+    /// What runs.
+    pub body: Id,
+    /// The whole arm.
+    pub range: Range,
+}
+
+/// The kind of a loop, with its head.
+#[derive(Clone, Debug)]
+pub enum Head {
+    /// `loop`.
+    Forever,
+    /// `while condition`.
+    While(Id),
+    /// `for pattern in iterator`.
+    For(PatId, Id),
+}
+
+/// A binary operator, as far as rules care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`, `<=`
+    Less,
+    /// `>`, `>=`
+    Greater,
+    /// `+`
+    Add,
+    /// `*`, `<<`
+    Grow,
+    /// any other
+    Other,
+}
+
+/// What a node is. Parentheses, groups and `unsafe` are gone; `matches!(e, p)` is [`Kind::LetCond`].
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// `a`, `Self::X`, `m::X`, without generic arguments.
+    Path(Vec<Name>),
+    /// A string, or a byte string that is UTF-8.
+    Str(Name),
+    /// An integer.
+    Int(u64),
+    /// A boolean.
+    Bool(bool),
+    /// `base.name` or `base.0`.
+    Field(Id, Name),
+    /// `callee(arguments)`; also tuple structs and variants: `Some(x)`.
+    Call(Id, Vec<Id>),
+    /// `receiver.name(arguments)`.
+    Method(Id, Name, Vec<Id>),
+    /// `name!(…)`: the parts that parse as expressions or statements, else its string literals.
+    Macro(Name, Vec<Id>),
+    /// `left = right`.
+    Assign(Id, Id),
+    /// `left op= right`.
+    Update(Op, Id, Id),
+    /// `{ … }`; the flag says whether the last statement is the value.
+    Block(Vec<Id>, bool),
+    /// `let pattern = init else { … };`
+    Let(PatId, Option<Id>, Option<Id>),
+    /// `if condition { … } else …`.
+    If(Id, Id, Option<Id>),
+    /// `let pattern = value` inside a condition.
+    LetCond(PatId, Id),
+    /// `a && b`.
+    And(Id, Id),
+    /// `a || b`.
+    Or(Id, Id),
+    /// `!a`.
+    Not(Id),
+    /// `a op b`.
+    Binary(Op, Id, Id),
+    /// `match value { … }`.
+    Match(Id, Vec<Arm>),
+    /// `select! { … }`.
+    Select(Vec<Arm>),
+    /// A loop: head, body, label.
+    Loop(Head, Id, Option<Name>),
+    /// `|patterns| body`.
+    Closure(Vec<PatId>, Id),
+    /// `async { … }`.
+    Async(Id),
+    /// `return value`; also `bail!(…)` with the macro as the value.
+    Return(Option<Id>),
+    /// `break 'label value`.
+    Break(Option<Name>, Option<Id>),
+    /// `continue 'label`.
+    Continue(Option<Name>),
+    /// `value?`.
+    Try(Id),
+    /// `value.await`.
+    Await(Id),
+    /// `&value`, `&mut value`.
+    Ref(Id),
+    /// `*value`.
+    Deref(Id),
+    /// `Path { field: value, ..rest }`.
+    Struct(Vec<Name>, Vec<(Name, Id)>, Option<Id>),
+    /// `(a, b)`.
+    Tuple(Vec<Id>),
+    /// `[a, b]`, `[a; n]`.
+    Array(Vec<Id>),
+    /// `base[index]`.
+    Index(Id, Id),
+    /// Anything else, with its parts.
+    Other(Vec<Id>),
+}
+
+/// One pattern.
+#[derive(Clone, Debug)]
+pub struct Pat {
+    /// What it is.
+    pub kind: PatKind,
+    /// Where it stands.
+    pub range: Range,
+}
+
+/// What a pattern is. References and boxes are gone.
+#[derive(Clone, Debug)]
+pub enum PatKind {
+    /// `_`, `..`.
+    Wild,
+    /// `name`, `name @ pattern`.
+    Bind(Name, Option<PatId>),
+    /// A path, tuple struct or struct pattern: path, parts, their field names (empty for positions).
+    Variant(Vec<Name>, Vec<PatId>, Vec<Name>),
+    /// A literal or a range, as its node.
+    Value(Id),
+    /// `a | b`.
+    Or(Vec<PatId>),
+    /// `(a, b)`, `[a, b]`.
+    Tuple(Vec<PatId>),
+}
+
+/// The body of one function.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// Expressions and statements; the last one is the root.
+    pub nodes: Vec<Node>,
+    /// Patterns.
+    pub pats: Vec<Pat>,
+}
+
+impl Body {
+    /// The root.
+    #[must_use]
+    pub fn root(&self) -> Option<Id> {
+        self.nodes.len().checked_sub(1).map(|last| Id(last as u32))
+    }
+
+    /// The node.
+    #[must_use]
+    pub fn node(&self, id: Id) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// What the node is.
+    #[must_use]
+    pub fn kind(&self, id: Id) -> &Kind {
+        &self.node(id).kind
+    }
+
+    /// Where the node stands.
+    #[must_use]
+    pub fn range(&self, id: Id) -> Range {
+        self.node(id).range
+    }
+
+    /// The pattern.
+    #[must_use]
+    pub fn pat(&self, id: PatId) -> &Pat {
+        &self.pats[id.0 as usize]
+    }
+
+    /// Every node, children before parents.
+    pub fn ids(&self) -> impl Iterator<Item = Id> + use<> {
+        (0..self.nodes.len() as u32).map(Id)
+    }
+
+    /// The ancestors of a node, nearest first, each with the child they were reached from.
+    pub fn ancestors(&self, id: Id) -> impl Iterator<Item = (Id, Id)> + '_ {
+        let mut child = id;
+        std::iter::from_fn(move || {
+            let parent = self.node(child).parent?;
+            let step = (parent, child);
+            child = parent;
+            Some(step)
+        })
+    }
+
+    /// Whether `inner` is `outer` or stands inside it.
+    #[must_use]
+    pub fn within(&self, inner: Id, outer: Id) -> bool {
+        inner == outer || self.ancestors(inner).any(|(parent, _)| parent == outer)
+    }
+
+    /// The direct parts of a node, in source order.
+    #[must_use]
+    pub fn children(&self, id: Id) -> Vec<Id> {
+        let mut out = Vec::new();
+        self.for_children(id, |child| out.push(child));
+        out
+    }
+
+    /// Calls `visit` for every direct part of a node, in source order.
+    pub fn for_children(&self, id: Id, mut visit: impl FnMut(Id)) {
+        match self.kind(id) {
+            Kind::Path(_) | Kind::Str(_) | Kind::Int(_) | Kind::Bool(_) | Kind::Continue(_) => {}
+            Kind::Field(a, _) | Kind::Not(a) | Kind::Async(a) | Kind::Try(a) | Kind::Await(a) => visit(*a),
+            Kind::Ref(a) | Kind::Deref(a) | Kind::LetCond(_, a) | Kind::Closure(_, a) => visit(*a),
+            Kind::Call(a, rest) | Kind::Method(a, _, rest) => {
+                visit(*a);
+                rest.iter().copied().for_each(visit);
+            }
+            Kind::Macro(_, rest) | Kind::Block(rest, _) | Kind::Tuple(rest) => {
+                rest.iter().copied().for_each(visit)
+            }
+            Kind::Array(rest) | Kind::Other(rest) => rest.iter().copied().for_each(visit),
+            Kind::Assign(a, b) | Kind::Update(_, a, b) | Kind::And(a, b) | Kind::Or(a, b) => {
+                visit(*a);
+                visit(*b);
+            }
+            Kind::Binary(_, a, b) | Kind::Index(a, b) => {
+                visit(*a);
+                visit(*b);
+            }
+            Kind::Let(_, a, b) => [a, b].into_iter().flatten().copied().for_each(visit),
+            Kind::If(a, b, c) => {
+                visit(*a);
+                visit(*b);
+                c.iter().copied().for_each(visit);
+            }
+            Kind::Match(a, arms) => {
+                visit(*a);
+                arms.iter().for_each(|arm| arm_parts(arm, &mut visit));
+            }
+            Kind::Select(arms) => arms.iter().for_each(|arm| arm_parts(arm, &mut visit)),
+            Kind::Loop(head, body, _) => {
+                if let Head::While(a) | Head::For(_, a) = head {
+                    visit(*a);
+                }
+                visit(*body);
+            }
+            Kind::Return(a) | Kind::Break(_, a) => a.iter().copied().for_each(visit),
+            Kind::Struct(_, fields, rest) => {
+                fields.iter().for_each(|(_, value)| visit(*value));
+                rest.iter().copied().for_each(visit);
+            }
+        }
+    }
+
+    /// Every node inside `id`, `id` itself first, in source order.
+    #[must_use]
+    pub fn inside(&self, id: Id) -> Vec<Id> {
+        let mut out = Vec::new();
+        let mut open = vec![id];
+        while let Some(next) = open.pop() {
+            out.push(next);
+            let from = open.len();
+            self.for_children(next, |child| open.push(child));
+            open[from..].reverse();
+        }
+        out
+    }
+
+    /// The last segment of a path node.
+    #[must_use]
+    pub fn last_segment(&self, id: Id) -> Option<&Name> {
+        match self.kind(id) {
+            Kind::Path(path) => path.last(),
+            _ => None,
+        }
+    }
+
+    /// The name of a plain local (`self` included).
+    #[must_use]
+    pub fn local(&self, id: Id) -> Option<&Name> {
+        match self.kind(id) {
+            Kind::Path(path) if path.len() == 1 => path.first(),
+            _ => None,
+        }
+    }
+
+    /// The value without `&`, `*`, `.await` and `?`.
+    #[must_use]
+    pub fn peel(&self, mut id: Id) -> Id {
+        while let Kind::Ref(a) | Kind::Deref(a) | Kind::Await(a) | Kind::Try(a) = self.kind(id) {
+            id = *a;
+        }
+        id
+    }
+
+    /// Whether the node is the path `None`.
+    #[must_use]
+    pub fn is_none(&self, id: Id) -> bool {
+        self.last_segment(id).is_some_and(|name| &**name == "None")
+    }
+
+    /// The arguments if the node is a call of a path whose last segment is `name`: `Some(x)`, `Err(x)`.
+    #[must_use]
+    pub fn call_of(&self, id: Id, name: &str) -> Option<&[Id]> {
+        match self.kind(id) {
+            Kind::Call(callee, args) if self.last_segment(*callee).is_some_and(|last| &**last == name) => {
+                Some(args)
+            }
+            _ => None,
+        }
+    }
+
+    /// Every name the pattern binds.
+    #[must_use]
+    pub fn bound(&self, pat: PatId) -> Vec<&Name> {
+        let mut out = Vec::new();
+        let mut open = vec![pat];
+        while let Some(next) = open.pop() {
+            match &self.pat(next).kind {
+                PatKind::Wild | PatKind::Value(_) => {}
+                PatKind::Bind(name, sub) => {
+                    out.push(name);
+                    open.extend(sub);
+                }
+                PatKind::Variant(_, subs, _) | PatKind::Or(subs) | PatKind::Tuple(subs) => open.extend(subs),
+            }
+        }
+        out
+    }
+
+    /// Whether a variant or constant of this name stands anywhere in the pattern.
+    #[must_use]
+    pub fn mentions(&self, pat: PatId, name: &str) -> bool {
+        self.variants(pat).iter().any(|path| path.last().is_some_and(|last| &**last == name))
+    }
+
+    /// Every path in the pattern, outermost first.
+    #[must_use]
+    pub fn variants(&self, pat: PatId) -> Vec<&[Name]> {
+        let mut out: Vec<&[Name]> = Vec::new();
+        let mut open = vec![pat];
+        while let Some(next) = open.pop() {
+            match &self.pat(next).kind {
+                PatKind::Wild | PatKind::Value(_) => {}
+                PatKind::Bind(_, sub) => open.extend(sub),
+                PatKind::Variant(path, subs, _) => {
+                    out.push(path);
+                    open.extend(subs.iter().rev());
+                }
+                PatKind::Or(subs) | PatKind::Tuple(subs) => open.extend(subs.iter().rev()),
+            }
+        }
+        out
+    }
+}
+
+fn arm_parts(arm: &Arm, visit: &mut impl FnMut(Id)) {
+    arm.future.iter().chain(&arm.guard).copied().for_each(&mut *visit);
+    visit(arm.body);
+}
