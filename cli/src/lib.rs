@@ -1,4 +1,41 @@
 //! The command line of Unbroken: what was asked for, and who answers it.
 //! Knows no rule of either half and no way to render.
 
+mod args;
+mod audit;
+mod check;
+mod fault;
 pub mod lint;
+mod output;
+mod page;
+mod terminal;
+mod translation;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use fault::Fault;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the command with these arguments, the program's name first; gives the exit code that
+/// `unbroken --help` documents.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let outcome =
+        Arguments::try_parse_from(arguments).map_err(Fault::from).and_then(|arguments| answer(&arguments));
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(fault) => {
+            fault.tell();
+            ExitCode::from(fault.exit_code())
+        }
+    }
+}
+
+fn answer(arguments: &Arguments) -> Result<u8, Fault> {
+    match &arguments.command {
+        Command::Lint(lint) => check::code(lint, &arguments.shared),
+        Command::Audit(audit) => check::traffic(audit, &arguments.shared),
+        Command::Explain(explain) => page::explain(&explain.id),
+        Command::Rules => page::rules(),
+    }
+}

@@ -1,2 +1,5 @@
 //! The `unbroken` command.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    unbroken_cli::main(std::env::args_os())
+}

@@ -1,0 +1,93 @@
+//! Everything that ends the command early: its title, its advice and its exit code.
+//! Knows nothing of what can go wrong inside one input; that is a problem in the report.
+
+use crate::lint::Misuse;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Why the command could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    /// The command line does not parse, or help was asked for.
+    #[error("the command line is wrong")]
+    Usage(#[from] clap::Error),
+    /// The lint was asked for something that cannot be followed.
+    #[error(transparent)]
+    Lint(#[from] Misuse),
+    /// A file the user named beside the input cannot be read.
+    #[error("{path} cannot be read: {source}", path = path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The baseline is not one.
+    #[error("{path}: {source}", path = path.display())]
+    Baseline {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: unbroken_report::baseline::BaselineError,
+    },
+    /// An output cannot be written.
+    #[error("{name} cannot be written: {source}")]
+    Output {
+        /// Which.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// An output would overwrite an input or another output.
+    #[error("{path} is named twice, and writing it would destroy what it holds", path = path.display())]
+    Overwrite {
+        /// Which.
+        path: PathBuf,
+    },
+    /// No such breach.
+    #[error("there is no breach called {id:?}")]
+    UnknownBreach {
+        /// What was asked for.
+        id: String,
+        /// The nearest one there is.
+        nearest: Option<&'static str>,
+    },
+}
+
+impl Fault {
+    /// What to do, one sentence.
+    fn advice(&self) -> String {
+        match self {
+            Fault::Usage(_) => "run `unbroken --help`".to_owned(),
+            Fault::Lint(misuse) => misuse.help.clone(),
+            Fault::Unreadable { .. } => "check the path and its permissions".to_owned(),
+            Fault::Baseline { .. } => "write the baseline anew".to_owned(),
+            Fault::Output { .. } => "name a file in a folder that exists and has room".to_owned(),
+            Fault::Overwrite { .. } => "give every output a file of its own".to_owned(),
+            Fault::UnknownBreach { nearest: Some(nearest), .. } => {
+                format!("did you mean `unbroken explain {nearest}`?")
+            }
+            Fault::UnknownBreach { nearest: None, .. } => "run `unbroken rules` for all of them".to_owned(),
+        }
+    }
+
+    /// The exit code.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            // clap answers `--help` and `--version` as errors that are none.
+            Fault::Usage(error) if !error.use_stderr() => 0,
+            _ => 2,
+        }
+    }
+
+    /// Tells the user. Nobody is left to tell when that fails.
+    pub(crate) fn tell(&self) {
+        let _ = match self {
+            Fault::Usage(error) => error.print(),
+            _ => {
+                let title = unbroken_report::unprintable::escape(&self.to_string()).into_owned();
+                writeln!(io::stderr(), "error: {title}\n  help: {}", self.advice())
+            }
+        };
+    }
+}
