@@ -3,5 +3,6 @@
 pub mod adapter;
 pub mod event;
 pub mod finding;
+pub mod mapping;
 pub mod run;
 pub mod source;

@@ -6,9 +6,208 @@
 //! while let Some(batch) = source.next_batch() {                           // in the order of the file, owned, Send
 //!     for record in batch.records() { /* record.origin, record.bytes, record.shipped */ }
 //! }
-//! let problems = source.problems();                                       // what was skipped or broken, with its place
+//! let problems = source.take_problems();                                  // what was skipped or broken, with its place
 //! ```
 
+mod bytes;
+mod framing;
+mod identity;
+mod lines;
 mod record;
+mod scan;
+mod trouble;
+mod values;
+mod wrapper;
 
+pub use framing::Framing;
+pub use identity::in_order;
 pub use record::{Batch, Record, Shipped};
+pub use trouble::{Troubles, problem};
+
+use crate::event::Place;
+use crate::run::Problem;
+use bytes::{ByteStream, Unopenable};
+use std::path::Path;
+use wrapper::Peeler;
+
+/// Bounds of reading.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Most bytes of one record; larger ones are named and skipped.
+    pub max_record: usize,
+    /// Bytes read in one go. Never changes the records.
+    pub chunk: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { max_record: 16 * 1024 * 1024, chunk: 1024 * 1024 }
+    }
+}
+
+/// Bytes from which framing and wrappers are told. Fixed, so that the chunk size cannot change the outcome.
+const HEAD: usize = 256 * 1024;
+
+/// A file, open for reading.
+pub struct Source {
+    bytes: ByteStream,
+    cutter: Cutter,
+    peeler: Peeler,
+    limits: Limits,
+    troubles: Troubles,
+    done: bool,
+}
+
+enum Cutter {
+    Lines(lines::Lines),
+    Values(values::Values),
+}
+
+impl Source {
+    /// Opens the file at `path`; `file` goes into every record's origin.
+    ///
+    /// # Errors
+    /// The file cannot be read at all: missing, a directory, a pipe, binary, empty.
+    pub fn open(path: &Path, file: u32, limits: &Limits) -> Result<Self, Problem> {
+        let shown = path.to_string_lossy();
+        let bytes = ByteStream::open(path).map_err(|e| unopenable(&shown, &e))?;
+        Self::over(bytes, &shown, file, limits)
+    }
+
+    /// Reads `inner` as if it were a file.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn of_reader(
+        inner: Box<dyn std::io::Read + Send>,
+        shown: &str,
+        file: u32,
+        limits: &Limits,
+    ) -> Result<Self, Problem> {
+        let bytes = ByteStream::over(inner).map_err(|e| unopenable(shown, &e))?;
+        Self::over(bytes, shown, file, limits)
+    }
+
+    fn over(mut bytes: ByteStream, shown: &str, file: u32, limits: &Limits) -> Result<Self, Problem> {
+        let mut troubles = Troubles::new(shown);
+        let (mut head, mut whole) = (Vec::new(), false);
+        while head.len() < HEAD && !whole {
+            match bytes.fill(&mut head, HEAD) {
+                Ok(n) => whole = n == 0,
+                Err(e) => {
+                    whole = true;
+                    let line = 1 + memchr::memchr_iter(b'\n', &head).count() as u64;
+                    note_broken(&mut troubles, Some(Place::Line(line)), &e);
+                }
+            }
+        }
+        if head.trim_ascii().is_empty() && whole {
+            if let Some(known) = troubles.take().pop() {
+                return Err(known);
+            }
+            return Err(problem(shown, None, "the file is empty", "give a log that holds records", true));
+        }
+        let sample = &head[..head.len().min(HEAD)];
+        let Some(framing) = framing::tell(sample, whole) else {
+            return Err(problem(shown, None, "this is no text", "give a log as text or JSON", true));
+        };
+        let cutter = match framing {
+            Framing::Lines => Cutter::Lines(lines::Lines::new(file, head)),
+            Framing::Values => Cutter::Values(values::Values::new(file, head)),
+        };
+        Ok(Source { bytes, cutter, peeler: Peeler::new(*limits), limits: *limits, troubles, done: false })
+    }
+
+    /// The next records, in the order of the file; `None` at its end.
+    pub fn next_batch(&mut self) -> Option<Batch> {
+        while !self.done {
+            let cut = match &mut self.cutter {
+                Cutter::Lines(lines) => lines.next(&mut self.bytes, &self.limits, &mut self.troubles),
+                Cutter::Values(values) => values.next(&mut self.bytes, &self.limits, &mut self.troubles),
+            };
+            let mut batch = match cut {
+                Some(batch) => batch,
+                None => {
+                    self.done = true;
+                    self.peeler.finish()?
+                }
+            };
+            make_text(&mut batch, &mut self.troubles);
+            self.peeler.peel(&mut batch, &mut self.troubles);
+            if !batch.is_empty() {
+                return Some(batch);
+            }
+        }
+        None
+    }
+
+    /// How the file is divided.
+    pub fn framing(&self) -> Framing {
+        match self.cutter {
+            Cutter::Lines(_) => Framing::Lines,
+            Cutter::Values(_) => Framing::Values,
+        }
+    }
+
+    /// A document's text before its list of records, cut at 16 KiB; empty for lines.
+    pub fn preface(&self) -> &[u8] {
+        match &self.cutter {
+            Cutter::Lines(_) => &[],
+            Cutter::Values(values) => values.preface(),
+        }
+    }
+
+    /// Compressions and wrappers that were peeled so far, outermost first.
+    pub fn layers(&self) -> Vec<&'static str> {
+        self.bytes.layers.iter().copied().chain(self.peeler.layers()).collect()
+    }
+
+    /// Takes the problems met so far.
+    pub fn take_problems(&mut self) -> Vec<Problem> {
+        self.troubles.take()
+    }
+}
+
+/// Replaces invalid UTF-8: the rest of such a record is still worth reading.
+fn make_text(batch: &mut Batch, troubles: &mut Troubles) {
+    if std::str::from_utf8(&batch.raw).is_ok() {
+        return;
+    }
+    for span in &mut batch.spans {
+        let bytes = &batch.raw[span.at.clone()];
+        if std::str::from_utf8(bytes).is_err() {
+            let text = String::from_utf8_lossy(bytes);
+            let start = batch.peeled.len();
+            batch.peeled.extend_from_slice(text.as_bytes());
+            span.at = start..batch.peeled.len();
+            span.peeled = true;
+            troubles.note(
+                Some(span.origin.place),
+                "the record holds bytes that are no UTF-8",
+                "write the log as UTF-8; the bytes were replaced and the record was read",
+                true,
+            );
+        }
+    }
+}
+
+fn note_long(troubles: &mut Troubles, place: Place, limits: &Limits) {
+    let message = format!("a record is longer than {} bytes and was skipped", limits.max_record);
+    troubles.note(Some(place), &message, "raise --max-record if it has to be read", true);
+}
+
+fn note_broken(troubles: &mut Troubles, place: Option<Place>, e: &std::io::Error) {
+    let cut = e.kind() == std::io::ErrorKind::UnexpectedEof;
+    let message = if cut { "the file is cut off".to_owned() } else { format!("reading stopped: {e}") };
+    troubles.note(place, &message, "copy the file again; what stands before the break was read", true);
+}
+
+fn unopenable(shown: &str, e: &Unopenable) -> Problem {
+    let help = match e {
+        Unopenable::Io(_) => "check the path and its permissions",
+        Unopenable::Kind("a directory") => "name the files in it",
+        Unopenable::Kind(_) => "write its content into a file first",
+        Unopenable::Packed(_, help) => help,
+    };
+    problem(shown, None, &e.to_string(), help, true)
+}

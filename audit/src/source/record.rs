@@ -49,12 +49,7 @@ pub(crate) struct Span {
     pub(crate) shipped: u32,
 }
 
-static UNSHIPPED: Shipped = Shipped {
-    id: None,
-    at: None,
-    instance: None,
-    capped: false,
-};
+static UNSHIPPED: Shipped = Shipped { id: None, at: None, instance: None, capped: false };
 
 impl<'a> Record<'a> {
     /// A record without a wrapper.

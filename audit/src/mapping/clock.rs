@@ -1,0 +1,199 @@
+//! Timestamps as logs write them, in nanoseconds since the epoch.
+//! Knows formats; refuses to guess a unit where magnitudes do not tell it apart.
+
+use crate::event::Nanos;
+
+/// Nanoseconds in a second.
+pub const SECOND: Nanos = 1_000_000_000;
+
+/// RFC 3339 and its kin (`T` or a blank, any fraction, `Z`, an offset, or no zone): time, and whether it had a zone.
+pub fn rfc3339(text: &str) -> Option<(Nanos, bool)> {
+    let b = text.as_bytes();
+    if b.len() < 19
+        || b[4] != b'-'
+        || b[7] != b'-'
+        || !matches!(b[10], b'T' | b't' | b' ')
+        || b[13] != b':'
+        || b[16] != b':'
+    {
+        return None;
+    }
+    let day = days(number(&b[0..4])?, number(&b[5..7])?, number(&b[8..10])?)?;
+    let clock = seconds(number(&b[11..13])?, number(&b[14..16])?, number(&b[17..19])?)?;
+    let (fraction, rest) = fraction(&b[19..])?;
+    let (offset, zoned) = zone(rest)?;
+    Some((at(day, clock - offset, fraction)?, zoned))
+}
+
+/// The common log format's `14/Aug/2026:09:00:05 +0000`, HAProxy's with a fraction and no zone: time, and whether it had a zone.
+pub fn clf(text: &str) -> Option<(Nanos, bool)> {
+    let b = text.trim_start_matches('[').trim_end_matches(']').as_bytes();
+    if b.len() < 20 || b[2] != b'/' || b[6] != b'/' || b[11] != b':' {
+        return None;
+    }
+    let day = days(number(&b[7..11])?, month(&b[3..6])?, number(&b[0..2])?)?;
+    let clock = seconds(number(&b[12..14])?, number(&b[15..17])?, number(&b[18..20])?)?;
+    let (fraction, rest) = fraction(&b[20..])?;
+    let (offset, zoned) = zone(rest.trim_ascii_start())?;
+    Some((at(day, clock - offset, fraction)?, zoned))
+}
+
+/// nginx's error log: `2026/11/29 14:08:44`, local time without a zone.
+pub fn slashed(text: &str) -> Option<(Nanos, bool)> {
+    let b = text.as_bytes();
+    if b.len() < 19 || b[4] != b'/' || b[7] != b'/' || b[10] != b' ' {
+        return None;
+    }
+    let day = days(number(&b[0..4])?, number(&b[5..7])?, number(&b[8..10])?)?;
+    let clock = seconds(number(&b[11..13])?, number(&b[14..16])?, number(&b[17..19])?)?;
+    let (fraction, rest) = fraction(&b[19..])?;
+    rest.is_empty().then_some(())?;
+    Some((at(day, clock, fraction)?, false))
+}
+
+/// A decimal number of units of `unit` nanoseconds since the epoch, read exactly, not as a float.
+pub fn epoch(text: &str, unit: Nanos) -> Option<Nanos> {
+    let text = text.trim();
+    if let Some((digits, power)) = text.split_once(['e', 'E']) {
+        return scientific(digits, power.parse().ok()?, unit);
+    }
+    let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    if whole.is_empty() || !whole.bytes().chain(part.bytes()).all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let mut nanos = whole.parse::<i64>().ok()?.checked_mul(unit)?;
+    let mut place = unit;
+    for digit in part.bytes() {
+        place /= 10;
+        nanos = nanos.checked_add(place * i64::from(digit - b'0'))?;
+    }
+    Some(if negative { -nanos } else { nanos })
+}
+
+/// `1.786698065E9`, as some JSON encoders write large floats.
+fn scientific(digits: &str, power: i32, unit: Nanos) -> Option<Nanos> {
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let power = usize::try_from(power).ok().filter(|p| *p <= 20)?;
+    let mut all = format!("{whole}{part:0<power$}");
+    all.insert(whole.len() + power, '.');
+    epoch(&all, unit)
+}
+
+/// A number whose unit its magnitude tells (formats.md section 8.5), or a time in letters.
+pub fn any(text: &str) -> Option<Nanos> {
+    if text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(['-', '/', ':']) {
+        return epoch(text, epoch_unit(text)?);
+    }
+    rfc3339(text).or_else(|| clf(text)).or_else(|| slashed(text)).map(|(at, _)| at)
+}
+
+/// The unit of an epoch number: 1e9 seconds, 1e12 milliseconds, 1e15 microseconds, 1e18 nanoseconds.
+pub fn epoch_unit(text: &str) -> Option<Nanos> {
+    let (whole, _) = text.split_once(['.', 'e', 'E']).unwrap_or((text, ""));
+    let digits = match text.split_once(['e', 'E']) {
+        Some((_, power)) => power.parse::<usize>().ok()? + 1,
+        None => whole.len(),
+    };
+    match digits {
+        9..=11 => Some(SECOND),
+        12..=14 => Some(1_000_000),
+        15..=17 => Some(1_000),
+        18..=19 => Some(1),
+        _ => None,
+    }
+}
+
+/// A duration as Go (`1m0.02s`, `60020ms`) and protobuf (`60.02s`) write it.
+pub fn span(text: &str) -> Option<Nanos> {
+    let (mut rest, mut total) = (text.trim(), 0i64);
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').filter(|n| *n > 0)?;
+        let unit =
+            rest[digits..].find(|c: char| c.is_ascii_digit() || c == '.').map_or(rest.len(), |n| n + digits);
+        total = total.checked_add(epoch(&rest[..digits], unit_of(&rest[digits..unit])?)?)?;
+        rest = &rest[unit..];
+    }
+    Some(total)
+}
+
+/// Nanoseconds of a unit's name.
+pub fn unit_of(name: &str) -> Option<Nanos> {
+    Some(match name {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => SECOND,
+        "m" => 60 * SECOND,
+        "h" => 3600 * SECOND,
+        _ => return None,
+    })
+}
+
+fn number(digits: &[u8]) -> Option<i64> {
+    digits.iter().try_fold(0i64, |n, d| d.is_ascii_digit().then(|| n * 10 + i64::from(d - b'0')))
+}
+
+fn month(name: &[u8]) -> Option<i64> {
+    const NAMES: [&[u8; 3]; 12] =
+        [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
+    let lower = name.to_ascii_lowercase();
+    NAMES.iter().position(|n| lower == n[..]).map(|i| i as i64 + 1)
+}
+
+/// Days since the epoch (Hinnant's civil calendar).
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    const LENGTH: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let last = *LENGTH.get(usize::try_from(month - 1).ok()?)? + i64::from(leap && month == 2);
+    if !(1..=last).contains(&day) {
+        return None;
+    }
+    let y = if month <= 2 { year - 1 } else { year };
+    let of_era = y.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    Some(y.div_euclid(400) * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+}
+
+/// A leap second counts as the next second's start.
+fn seconds(hour: i64, minute: i64, second: i64) -> Option<i64> {
+    (hour < 24 && minute < 60 && second <= 60).then(|| hour * 3600 + minute * 60 + second)
+}
+
+fn at(day: i64, clock: i64, fraction: Nanos) -> Option<Nanos> {
+    day.checked_mul(86_400)?.checked_add(clock)?.checked_mul(SECOND)?.checked_add(fraction)
+}
+
+/// `.123456789` or `,123`; finer digits are dropped.
+fn fraction(b: &[u8]) -> Option<(Nanos, &[u8])> {
+    let Some(b'.' | b',') = b.first() else { return Some((0, b)) };
+    let digits = b[1..].iter().take_while(|d| d.is_ascii_digit()).count();
+    let (mut nanos, mut place) = (0, SECOND / 10);
+    for d in &b[1..=digits] {
+        nanos += place * i64::from(d - b'0');
+        place /= 10;
+    }
+    (digits > 0).then(|| (nanos, &b[1 + digits..]))
+}
+
+/// Offset in seconds, and whether there was one.
+fn zone(b: &[u8]) -> Option<(i64, bool)> {
+    match b {
+        [] => Some((0, false)),
+        [b'Z' | b'z'] | b" UTC" | b"UTC" => Some((0, true)),
+        [sign @ (b'+' | b'-'), rest @ ..] => {
+            let (h, m) = match rest {
+                [h @ .., b':', m1, m2] if h.len() == 2 => (number(h)?, number(&[*m1, *m2])?),
+                [h1, h2, m1, m2] => (number(&[*h1, *h2])?, number(&[*m1, *m2])?),
+                [h1, h2] => (number(&[*h1, *h2])?, 0),
+                _ => return None,
+            };
+            let offset = h * 3600 + m * 60;
+            Some((if *sign == b'-' { -offset } else { offset }, true))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,226 @@
+//! A file as a stream of plain bytes: kinds of file, compression told by magic numbers, peeled to a fixed point.
+//! Knows nothing of lines or records.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+/// Compressions may be nested (a gzip of a gzip happens when a shipper compresses rotated logs); deeper is a trap.
+const MOST_LAYERS: usize = 4;
+/// Read and hand-over size: large enough that system calls vanish, small beside the memory bound.
+const STEP: usize = 256 * 1024;
+
+/// Why a file cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unopenable {
+    /// The system refuses.
+    #[error("the file cannot be opened: {0}")]
+    Io(io::Error),
+    /// Not a regular file.
+    #[error("this is {0}, not a file")]
+    Kind(&'static str),
+    /// A format that the program does not unpack.
+    #[error("this is {0}")]
+    Packed(&'static str, &'static str),
+}
+
+/// Plain bytes of a file. Compressed input is decoded in a thread of its own.
+pub(crate) struct ByteStream {
+    inner: Box<dyn Read + Send>,
+    /// Compressions that were peeled, outermost first.
+    pub(crate) layers: Vec<&'static str>,
+    ended: bool,
+}
+
+impl ByteStream {
+    /// Opens `path`, a regular file.
+    ///
+    /// # Errors
+    /// [`Unopenable`]: missing, unreadable, a directory, FIFO, socket or device, or packed in a way that is not unpacked here.
+    pub(crate) fn open(path: &Path) -> Result<Self, Unopenable> {
+        // Asked before opening: opening a FIFO without a writer blocks for ever.
+        let kind = std::fs::metadata(path).map_err(Unopenable::Io)?;
+        if !kind.is_file() {
+            return Err(Unopenable::Kind(kind_of(&kind)));
+        }
+        let file = File::open(path).map_err(Unopenable::Io)?;
+        Self::over(Box::new(file))
+    }
+
+    /// Peels the compressions of `inner`.
+    ///
+    /// # Errors
+    /// As [`ByteStream::open`].
+    pub(crate) fn over(mut inner: Box<dyn Read + Send>) -> Result<Self, Unopenable> {
+        let mut layers = Vec::new();
+        loop {
+            let (head, broken) = peek(&mut inner, 512);
+            let rest = io::Cursor::new(head.clone()).chain(AfterHead { broken, inner });
+            let Some(layer) = magic(&head)? else {
+                return Ok(ByteStream { inner: Box::new(rest), layers, ended: false });
+            };
+            if layers.len() == MOST_LAYERS {
+                return Err(Unopenable::Packed(
+                    "compressed more than four times over",
+                    "decompress it first",
+                ));
+            }
+            layers.push(layer);
+            inner = Box::new(Threaded::spawn(decoder(layer, Box::new(rest))?));
+        }
+    }
+
+    /// Appends up to `most` bytes to `to`; 0: the end. After an error the stream is at its end.
+    ///
+    /// # Errors
+    /// What the system or a decoder says (a truncated gzip, a checksum that does not fit).
+    pub(crate) fn fill(&mut self, to: &mut Vec<u8>, most: usize) -> io::Result<usize> {
+        if self.ended {
+            return Ok(0);
+        }
+        let before = to.len();
+        to.resize(before + most, 0);
+        let got = loop {
+            match self.inner.read(&mut to[before..]) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        let n = *got.as_ref().unwrap_or(&0);
+        to.truncate(before + n);
+        self.ended = n == 0;
+        got
+    }
+}
+
+/// What was read for a peek, then the error that ended the peek (once), then the rest.
+struct AfterHead {
+    broken: Option<io::Error>,
+    inner: Box<dyn Read + Send>,
+}
+
+impl Read for AfterHead {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self.broken.take() {
+            Some(e) => Err(e),
+            None => self.inner.read(buf),
+        }
+    }
+}
+
+fn peek(inner: &mut dyn Read, n: usize) -> (Vec<u8>, Option<io::Error>) {
+    let mut head = vec![0; n];
+    let mut have = 0;
+    while have < n {
+        match inner.read(&mut head[have..]) {
+            Ok(0) => break,
+            Ok(k) => have += k,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => {
+                head.truncate(have);
+                return (head, Some(e));
+            }
+        }
+    }
+    head.truncate(have);
+    (head, None)
+}
+
+/// Magic numbers as in formats.md section 5.
+fn magic(head: &[u8]) -> Result<Option<&'static str>, Unopenable> {
+    const CONVERT: &str = "convert it to JSON lines first";
+    const UNPACK: &str = "unpack it and give the files inside";
+    Ok(match head {
+        [0x1f, 0x8b, ..] => Some("gzip"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zstd"),
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some("zstd"),
+        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some("bzip2"),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
+            return Err(Unopenable::Packed("an xz archive", "decompress it with xz -d first"));
+        }
+        [b'P', b'K', 3, 4, ..] => return Err(Unopenable::Packed("a zip archive", UNPACK)),
+        [b'P', b'A', b'R', b'1', ..] => return Err(Unopenable::Packed("a Parquet file", CONVERT)),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            return Err(Unopenable::Packed("UTF-16 text", "convert it with iconv -f UTF-16 -t UTF-8 first"));
+        }
+        _ if head.len() > 262 && &head[257..262] == b"ustar" => {
+            return Err(Unopenable::Packed("a tar archive", UNPACK));
+        }
+        _ => None,
+    })
+}
+
+fn decoder(layer: &str, from: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>, Unopenable> {
+    let from = BufReader::with_capacity(STEP, from);
+    Ok(match layer {
+        "gzip" => Box::new(flate2::bufread::MultiGzDecoder::new(from)),
+        "bzip2" => Box::new(bzip2::bufread::MultiBzDecoder::new(from)),
+        _ => Box::new(zstd::stream::read::Decoder::with_buffer(from).map_err(Unopenable::Io)?),
+    })
+}
+
+#[cfg(unix)]
+fn kind_of(kind: &std::fs::Metadata) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = kind.file_type();
+    if kind.is_dir() {
+        "a directory"
+    } else if kind.is_fifo() {
+        "a pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+#[cfg(not(unix))]
+fn kind_of(kind: &std::fs::Metadata) -> &'static str {
+    if kind.is_dir() { "a directory" } else { "something special" }
+}
+
+/// A reader that works ahead in a thread, two steps at most.
+struct Threaded {
+    steps: Receiver<io::Result<Vec<u8>>>,
+    now: io::Cursor<Vec<u8>>,
+}
+
+impl Threaded {
+    fn spawn(mut from: Box<dyn Read + Send>) -> Self {
+        let (give, steps) = sync_channel(2);
+        std::thread::spawn(move || {
+            loop {
+                let (step, broken) = peek(&mut *from, STEP);
+                let done = step.len() < STEP;
+                // A closed channel means that nobody reads on: the file was given up.
+                if !step.is_empty() && give.send(Ok(step)).is_err() {
+                    return;
+                }
+                if let Some(e) = broken {
+                    let _ = give.send(Err(e));
+                    return;
+                }
+                if done {
+                    return;
+                }
+            }
+        });
+        Threaded { steps, now: io::Cursor::new(Vec::new()) }
+    }
+}
+
+impl Read for Threaded {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let n = self.now.read(buf)?;
+            if n > 0 || buf.is_empty() {
+                return Ok(n);
+            }
+            match self.steps.recv() {
+                Ok(step) => self.now = io::Cursor::new(step?),
+                Err(_) => return Ok(0),
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! How a file is divided: one record a line, or JSON documents that hold lists of records.
+//! Knows only the file's head; refuses what is no text.
+
+use super::scan::balanced;
+
+/// How a file is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// One record a line.
+    Lines,
+    /// JSON values, one after the other, each a record or a document with a list of records.
+    Values,
+}
+
+/// Tells the framing from a file's head; `whole`: the head is all there is. `None`: this is no text.
+pub(super) fn tell(head: &[u8], whole: bool) -> Option<Framing> {
+    // A log may hold a stray NUL (a torn write after a crash), a binary file holds many.
+    let nuls = memchr::memchr_iter(0, head).count();
+    if nuls * 16 > head.len() {
+        return None;
+    }
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    Some(match head.first() {
+        Some(b'[') if opens_list(&head[1..]) => Framing::Values,
+        Some(b'{') => tell_object(head, whole),
+        _ => Framing::Lines,
+    })
+}
+
+/// `[` followed by what can only be a list of records: a text line may well begin with `[2026-…`.
+fn opens_list(rest: &[u8]) -> bool {
+    matches!(rest.trim_ascii_start().first(), Some(b'{' | b'[' | b']'))
+}
+
+fn tell_object(head: &[u8], whole: bool) -> Framing {
+    let line = memchr::memchr(b'\n', head).map_or(head, |end| &head[..end]);
+    match balanced(line) {
+        Some(end) if !line[end..].trim_ascii().is_empty() => Framing::Values, // concatenated, as Firehose does
+        Some(_) if whole && head[line.len()..].trim_ascii().is_empty() => Framing::Values,
+        Some(_) => Framing::Lines,
+        None if mostly_lines(&head[line.len()..]) => Framing::Lines,
+        None => Framing::Values,
+    }
+}
+
+/// Whether the lines after a first one that is broken are records of their own: then the log merely starts in the middle.
+fn mostly_lines(rest: &[u8]) -> bool {
+    let mut lines = rest.split(|b| *b == b'\n').map(<[u8]>::trim_ascii).filter(|l| !l.is_empty()).peekable();
+    let (mut own, mut other) = (0, 0);
+    while let Some(line) = lines.next() {
+        // The last piece may be cut off by the head's end.
+        if lines.peek().is_none() && own + other > 0 {
+            break;
+        }
+        match balanced(line) {
+            Some(end) if end == line.len() && line[0] == b'{' => own += 1,
+            _ => other += 1,
+        }
+        if own + other == 16 {
+            break;
+        }
+    }
+    own > other
+}
