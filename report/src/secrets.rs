@@ -3,7 +3,7 @@
 //!
 //! A session id is a bearer token and arguments hold personal data, yet a reader must be able to see
 //! that two lines speak of the same session. So each is shown as a kind and 48 bits of keyed BLAKE3:
-//! `session-3fa9c1d204b7`. The same input gives the same digest, in every run. The key is fixed unless
+//! `S-3fa9c1d204b7`, `args-…`, `client-…`. The same input gives the same digest, in every run. The key is fixed unless
 //! the operator sets one: with the fixed key a digest of something guessable (an account number, an
 //! address) can be found by trying; with a key of one's own it cannot.
 
@@ -57,7 +57,7 @@ impl Secrets {
     /// A session id as it may be shown.
     #[must_use]
     pub fn session(&self, id: &str) -> String {
-        self.show("session", id)
+        self.show("S", id)
     }
 
     /// One piece as it may be shown. Unprintable characters are left: see [`Secrets::text`].
@@ -65,8 +65,8 @@ impl Secrets {
     pub fn piece(&self, piece: &Piece) -> String {
         match piece {
             Piece::Plain(text) | Piece::Foreign(text) => text.clone(),
-            Piece::Session(id) => self.show("session", id),
-            Piece::Arguments(text) => self.show("arguments", text),
+            Piece::Session(id) => self.show("S", id),
+            Piece::Arguments(text) => self.show("args", text),
             Piece::Identity(text) => self.show("client", text),
         }
     }
@@ -132,7 +132,7 @@ mod tests {
         for secret in ["DE02", "5f1a9c0e", "10.0.0.7"] {
             assert!(!shown.contains(secret), "{shown}");
         }
-        assert!(shown.starts_with("sent arguments-") && shown.contains(" on session-"), "{shown}");
+        assert!(shown.starts_with("sent args-") && shown.contains(" on S-"), "{shown}");
         let revealed = Secrets::default().revealed().text(&words());
         assert_eq!(revealed, "sent {\"account\":\"DE02\"} on 5f1a9c0e-secret from 10.0.0.7");
     }

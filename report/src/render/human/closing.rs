@@ -101,14 +101,16 @@ fn seen(seen: &Seen, paint: Paint, out: &mut String) {
             paint.wrap(out, "saw ", "    ", 4, &parts.join(", "));
             if let Some((from, until)) = span {
                 let length = moment::stretch(until.saturating_sub(from).max(0));
-                let _ = writeln!(
-                    out,
-                    "from {} {} to {} {} UTC, {length}",
-                    moment::day(from),
-                    moment::time_of_day(from),
-                    moment::day(until),
-                    moment::time_of_day(until)
+                let end = if moment::day(from) == moment::day(until) {
+                    String::new()
+                } else {
+                    moment::day(until) + " "
+                };
+                let (begin, end) = (
+                    format!("{} {}", moment::day(from), moment::time_of_day(from)),
+                    end + &moment::time_of_day(until),
                 );
+                paint.wrap(out, "from ", "     ", 5, &format!("{begin} to {end} UTC, {length}"));
             }
             if not_judged > 0 {
                 let _ = writeln!(

@@ -44,7 +44,7 @@ pub(super) fn draw(finding: &Finding, paint: Paint, sources: &Sources) -> String
         // miette refuses spans outside of the source: the file changed since it was checked.
         return plain(finding, paint);
     }
-    elsewhere(finding, &steps, &place.path, paint, &mut out);
+    elsewhere(&steps, &place.path, paint, &mut out);
     out
 }
 
@@ -89,20 +89,15 @@ fn labels(finding: &Finding, steps: &[&Step], path: &str, source: &str) -> Vec<L
 }
 
 /// Labels that stand in other files, one line each.
-fn elsewhere(finding: &Finding, steps: &[&Step], path: &str, paint: Paint, out: &mut String) {
-    let _ = finding;
+fn elsewhere(steps: &[&Step], path: &str, paint: Paint, out: &mut String) {
     for (index, step) in steps.iter().enumerate() {
         if let Some(exhibit) = step.exhibit.as_ref().filter(|exhibit| exhibit.path != path) {
             let place = exhibit.to_string();
-            let head = format!("  {} {} ", paint.either("·", "-"), paint.ink(Ink::Place, &place));
-            let used = 5 + place.chars().count();
-            paint.wrap(
-                out,
-                &head,
-                "      ",
-                used.min(paint.width / 2),
-                &number(index, steps.len(), &text(&step.words.0)),
-            );
+            let head =
+                format!("  {} {} ", paint.either("·", "-"), paint.ink(Ink::Place, &exhibit.to_string()));
+            let used = 5 + exhibit.to_string().chars().count();
+            let words = format!("({}) {}", index + 1, text(&step.words.0));
+            paint.wrap(out, &head, "      ", used.min(paint.width / 2), &words);
         }
     }
 }

@@ -1,0 +1,115 @@
+//! How findings look in every format, and that no format gives a secret away or drives a terminal.
+
+mod stories;
+
+use stories::{ARGUMENTS, LATER, SESSION, SOURCE, discarded, duplicate, summary};
+use unbroken_report::render::{Format, Look, renderer};
+use unbroken_report::unprintable::is_unprintable;
+use unbroken_report::{FailOn, Finding, Secrets, Verdict};
+
+struct Page {
+    color: bool,
+    unicode: bool,
+    width: usize,
+    secrets: Secrets,
+}
+
+impl Default for Page {
+    fn default() -> Page {
+        Page { color: false, unicode: true, width: 100, secrets: Secrets::default() }
+    }
+}
+
+impl Page {
+    fn show(&self, format: Format, findings: &[Finding]) -> String {
+        let sources = |path: &str| (path == "src/client.rs").then(|| SOURCE.to_owned());
+        let Page { color, unicode, width, ref secrets } = *self;
+        let look = Look { color, unicode, width, secrets: secrets.clone(), sources: &sources };
+        let (mut out, mut render) = (Vec::new(), renderer(format, look));
+        for finding in findings {
+            render.finding(finding, &mut out).expect("a Vec takes everything");
+        }
+        let summary = summary(findings);
+        render
+            .finish(&summary, Verdict::on(&summary, FailOn::Deny), &mut out)
+            .expect("a Vec takes everything");
+        String::from_utf8(out).expect("every format is UTF-8")
+    }
+}
+
+#[test]
+fn a_duplicate_is_told_as_a_timeline() {
+    insta::assert_snapshot!(Page::default().show(Format::Human, &[duplicate()]));
+}
+
+#[test]
+fn a_duplicate_fits_a_narrow_terminal_without_unicode() {
+    let page = Page { unicode: false, width: 60, ..Page::default() };
+    let shown = page.show(Format::Human, &[duplicate()]);
+    assert!(shown.is_ascii() && shown.lines().all(|line| line.chars().count() <= 60), "{shown}");
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn a_mistake_in_code_is_told_on_its_lines() {
+    insta::assert_snapshot!(Page::default().show(Format::Human, &[discarded()]));
+}
+
+#[test]
+fn a_source_that_is_gone_leaves_the_places() {
+    let mut finding = discarded();
+    finding.place.as_mut().expect("it has one").path = "src/gone.rs".into();
+    insta::assert_snapshot!(Page::default().show(Format::Human, &[finding]));
+}
+
+#[test]
+fn brief_is_one_line_each() {
+    insta::assert_snapshot!(Page::default().show(Format::Brief, &[duplicate(), discarded()]));
+}
+
+#[test]
+fn json_is_one_object_each() {
+    insta::assert_snapshot!(Page::default().show(Format::Json, &[duplicate(), discarded()]));
+}
+
+#[test]
+fn no_format_gives_a_secret_away_or_drives_a_terminal() {
+    for format in Format::ALL {
+        let hidden = Page::default().show(*format, &[duplicate(), discarded()]);
+        for secret in [SESSION, LATER, ARGUMENTS, "acct-7001"] {
+            assert!(!hidden.contains(secret), "{}: {secret} in {hidden}", format.id());
+        }
+        let page = Page { secrets: Secrets::default().revealed(), ..Page::default() };
+        let revealed = page.show(*format, &[duplicate(), discarded()]);
+        for shown in [&hidden, &revealed] {
+            let acting: Vec<char> = shown.chars().filter(|c| *c != '\n' && is_unprintable(*c)).collect();
+            assert!(acting.is_empty(), "{}: {acting:?}", format.id());
+        }
+    }
+    let page = Page { secrets: Secrets::default().revealed(), ..Page::default() };
+    assert!(page.show(Format::Human, &[duplicate()]).contains(SESSION), "revealing must reveal");
+}
+
+#[test]
+fn colours_change_no_word() {
+    let strip = |text: &str| -> String {
+        let mut parts = text.split('\u{1b}');
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |mut all, part| {
+            all.push_str(part.split_once('m').map_or("", |(_, rest)| rest));
+            all
+        })
+    };
+    let colored = Page { color: true, ..Page::default() }.show(Format::Human, &[duplicate()]);
+    assert!(colored.contains('\u{1b}'));
+    assert_eq!(strip(&colored), Page::default().show(Format::Human, &[duplicate()]));
+}
+
+#[test]
+fn many_findings_are_shown_in_full_then_in_brief_then_counted() {
+    let many: Vec<Finding> = std::iter::repeat_with(discarded).take(1060).collect();
+    let shown = Page::default().show(Format::Human, &many);
+    assert_eq!(shown.matches("unbroken explain").count(), 50);
+    assert_eq!(shown.matches("src/client.rs:6:17: deny session-discarded").count(), 1000);
+    assert!(shown.contains("and 10 more") && shown.contains("1060 deny"), "{}", &shown[shown.len() - 900..]);
+}
