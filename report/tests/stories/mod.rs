@@ -6,9 +6,9 @@ use unbroken_report::{
     Summary, Words,
 };
 
-pub const SESSION: &str = "5f1c2b7e-0a51-4c0e-9d61-7b6a1f0c9a01";
-pub const LATER: &str = "c0a8e3d4-6b2f-4f7d-8e15-2d9b7c4e1b02";
-pub const ARGUMENTS: &str = "{\"account\":\"acct-7001\",\"amount\":40}";
+pub(crate) const SESSION: &str = "5f1c2b7e-0a51-4c0e-9d61-7b6a1f0c9a01";
+pub(crate) const LATER: &str = "c0a8e3d4-6b2f-4f7d-8e15-2d9b7c4e1b02";
+pub(crate) const ARGUMENTS: &str = "{\"account\":\"acct-7001\",\"amount\":40}";
 const START: i64 = 1_786_698_005_000_000_000;
 
 fn line(path: &str, line: u64) -> Exhibit {
@@ -38,7 +38,7 @@ fn sent(at_line: u64, millis: i64, session: &str, answered: bool) -> Sent {
 }
 
 /// A charge sent twice, with a hostile tool name and an event id made of the session id.
-pub fn duplicate() -> Finding {
+pub(crate) fn duplicate() -> Finding {
     let call = |session: &str| {
         Words::plain("POST tools/call ")
             .and(Piece::Foreign("charge\u{1b}[2J_card".into()))
@@ -88,7 +88,7 @@ pub fn duplicate() -> Finding {
     }
 }
 
-pub const SOURCE: &str = "impl Client {\n    async fn read(&mut self, id: u64) -> Result<Value, Error> {\n        match self.stream.next().await {\n            Some(event) => self.take(event?),\n            None => {\n                self.session_id = None; // \u{202e}over\n                Err(Error::Closed)\n            }\n        }\n    }\n}\n";
+pub(crate) const SOURCE: &str = "impl Client {\n    async fn read(&mut self, id: u64) -> Result<Value, Error> {\n        match self.stream.next().await {\n            Some(event) => self.take(event?),\n            None => {\n                self.session_id = None; // \u{202e}over\n                Err(Error::Closed)\n            }\n        }\n    }\n}\n";
 
 fn range(line: u32, column: u32, end_column: u32) -> Spot {
     Spot::Range(Range { line, column, end_line: line, end_column })
@@ -100,7 +100,7 @@ fn label(path: &str, spot: Spot, text: &str) -> Step {
 }
 
 /// A session dropped because a stream ended.
-pub fn discarded() -> Finding {
+pub(crate) fn discarded() -> Finding {
     Finding {
         breach: Breach::SessionDiscarded,
         level: Level::Deny,
@@ -124,7 +124,7 @@ pub fn discarded() -> Finding {
 }
 
 /// What a run over a few logs read and saw.
-pub fn summary(findings: &[Finding]) -> Summary {
+pub(crate) fn summary(findings: &[Finding]) -> Summary {
     let input = |path: &str, format: &str, read: bool| Input {
         path: path.into(),
         format: format.into(),

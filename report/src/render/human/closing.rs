@@ -33,15 +33,13 @@ pub(super) fn draw(summary: &Summary, verdict: Verdict, paint: Paint) -> String 
 
 fn problems(problems: &[Problem], paint: Paint, out: &mut String) {
     for problem in problems.iter().take(MOST_PROBLEMS) {
-        let title =
-            if problem.lost { paint.ink(Ink::Warn, "unreadable") } else { paint.ink(Ink::Note, "note") };
+        let (ink, title) = if problem.lost { (Ink::Warn, "unreadable") } else { (Ink::Note, "note") };
         let times = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
-        let _ = writeln!(
-            out,
-            "{title} {}: {}{times}",
-            paint.ink(Ink::Place, &problem.exhibit.to_string()),
-            escape(&problem.message)
-        );
+        let place = problem.exhibit.to_string();
+        let head = format!("{} {}: ", paint.ink(ink, title), paint.ink(Ink::Place, &place));
+        // A long path leaves no room beside it: then the text simply runs on.
+        let used = (title.len() + place.chars().count() + 3).min(paint.width / 2);
+        paint.wrap(out, &head, &" ".repeat(used), used, &format!("{}{times}", escape(&problem.message)));
         if !problem.help.is_empty() {
             paint.wrap(
                 out,

@@ -92,7 +92,6 @@ fn labels(finding: &Finding, steps: &[&Step], path: &str, source: &str) -> Vec<L
 fn elsewhere(steps: &[&Step], path: &str, paint: Paint, out: &mut String) {
     for (index, step) in steps.iter().enumerate() {
         if let Some(exhibit) = step.exhibit.as_ref().filter(|exhibit| exhibit.path != path) {
-            let place = exhibit.to_string();
             let head =
                 format!("  {} {} ", paint.either("·", "-"), paint.ink(Ink::Place, &exhibit.to_string()));
             let used = 5 + exhibit.to_string().chars().count();
