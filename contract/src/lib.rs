@@ -1,6 +1,8 @@
 //! The contract of MCP sessions over Streamable HTTP, stated once, as pure functions.
 
 pub mod breach;
+pub mod call;
+pub mod canonical;
 pub mod close;
 pub mod era;
 pub mod next;

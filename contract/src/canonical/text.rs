@@ -1,0 +1,97 @@
+//! JSON strings with their escapes normalised (RFC 8785 section 3.2.2.2).
+//! Knows no objects; a name and a value are the same to it.
+
+use super::{NotJson, Problem, Reader};
+
+/// Appends the string at the reader's place, with its quotes.
+pub(super) fn write(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), NotJson> {
+    reader.at += 1;
+    out.push(b'"');
+    loop {
+        let rest = &reader.json[reader.at..];
+        let run = rest.iter().take_while(|&&byte| byte >= 0x20 && byte != b'"' && byte != b'\\').count();
+        out.extend_from_slice(&rest[..run]);
+        reader.at += run;
+        match rest.get(run) {
+            Some(b'"') => {
+                out.push(b'"');
+                reader.at += 1;
+                return Ok(());
+            }
+            Some(b'\\') => escape(reader, out)?,
+            Some(_) => return Err(reader.error(Problem::ControlCharacter)),
+            None => return Err(reader.error(Problem::Ended)),
+        }
+    }
+}
+
+fn escape(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), NotJson> {
+    let Some(&kind) = reader.json.get(reader.at + 1) else {
+        reader.at = reader.json.len();
+        return Err(reader.error(Problem::Ended));
+    };
+    let character = match kind {
+        b'"' | b'\\' | b'/' => kind as char,
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => {
+            let unit = hex(reader, reader.at)?;
+            reader.at += 6;
+            unicode(unit, reader, out);
+            return Ok(());
+        }
+        _ => return Err(reader.error(Problem::BadEscape)),
+    };
+    reader.at += 2;
+    push(character, out);
+    Ok(())
+}
+
+/// The code unit of the `\uXXXX` at `at`.
+fn hex(reader: &Reader<'_>, at: usize) -> Result<u16, NotJson> {
+    let digits = reader.json.get(at + 2..at + 6).ok_or(reader.error(Problem::Ended))?;
+    digits.iter().try_fold(0_u16, |unit, &digit| match (digit as char).to_digit(16) {
+        Some(value) => Ok(unit << 4 | value as u16),
+        None => Err(NotJson { at, problem: Problem::BadEscape }),
+    })
+}
+
+fn unicode(unit: u16, reader: &mut Reader<'_>, out: &mut Vec<u8>) {
+    if let Some(character) = char::from_u32(unit.into()) {
+        return push(character, out);
+    }
+    let follows = reader.json[reader.at..].starts_with(b"\\u");
+    if let (true, Ok(low)) = (follows, hex(reader, reader.at))
+        && let Some(Ok(character)) = char::decode_utf16([unit, low]).next()
+    {
+        reader.at += 6;
+        return push(character, out);
+    }
+    // A lone surrogate has no UTF-8 form.
+    push_unit(unit, out);
+}
+
+fn push(character: char, out: &mut Vec<u8>) {
+    let short = match character {
+        '"' => b'"',
+        '\\' => b'\\',
+        '\u{8}' => b'b',
+        '\t' => b't',
+        '\n' => b'n',
+        '\u{c}' => b'f',
+        '\r' => b'r',
+        control if control < ' ' => return push_unit(control as u16, out),
+        other => return out.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes()),
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+fn push_unit(unit: u16, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\\u");
+    for shift in [12, 8, 4, 0] {
+        out.push(b"0123456789abcdef"[usize::from(unit >> shift & 0xf)]);
+    }
+}
