@@ -114,10 +114,18 @@ impl Package {
         let fallback = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let Ok(manifest) = toml::from_str::<Manifest>(&text) else {
             let marked = text.lines().any(|line| line.trim() == "[package]");
-            return marked.then(|| Package { name: fallback, moved: Vec::new(), build: Some("build.rs".into()) });
+            return marked.then(|| Package {
+                name: fallback,
+                moved: Vec::new(),
+                build: Some("build.rs".into()),
+            });
         };
         let named = manifest.package?;
-        let tables = [(manifest.test, Target::Tests), (manifest.example, Target::Examples), (manifest.bench, Target::Benches)];
+        let tables = [
+            (manifest.test, Target::Tests),
+            (manifest.example, Target::Examples),
+            (manifest.bench, Target::Benches),
+        ];
         let moved = tables
             .into_iter()
             .flat_map(|(rows, target)| rows.into_iter().filter_map(move |row| Some((row.path?, target))))
@@ -151,7 +159,10 @@ mod tests {
     fn a_file_belongs_to_the_nearest_package_and_to_a_target_of_it() {
         let (_folder, root) = laid_out(&[
             ("Cargo.toml", "[workspace]\nmembers = ['client', 'examples/chat']\n"),
-            ("client/Cargo.toml", "[package]\nname = 'client'\n[[test]]\nname = 'odd'\npath = 'odd/place.rs'\n"),
+            (
+                "client/Cargo.toml",
+                "[package]\nname = 'client'\n[[test]]\nname = 'odd'\npath = 'odd/place.rs'\n",
+            ),
             ("examples/chat/Cargo.toml", "[package]\nname = 'chat'\n"),
         ]);
         let mut packages = Packages::default();

@@ -51,8 +51,10 @@ impl Standpoint {
 /// `base` joined with `typed`, without `.` and with `..` undone: lexically while only `base` (a real path) is
 /// undone, by the disk where a named folder is, since that may be a link.
 fn collapse(base: &Path, typed: &Path) -> PathBuf {
-    let undoes_a_name =
-        typed.components().skip_while(|part| !matches!(part, Component::Normal(_))).any(|part| part == Component::ParentDir);
+    let undoes_a_name = typed
+        .components()
+        .skip_while(|part| !matches!(part, Component::Normal(_)))
+        .any(|part| part == Component::ParentDir);
     if undoes_a_name && let Ok(real) = base.join(typed).canonicalize() {
         return real;
     }

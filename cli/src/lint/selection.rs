@@ -22,8 +22,10 @@ pub(super) struct Unit {
 pub(super) enum Reason {
     /// Only because files of its crate were asked for: findings in it are not shown.
     Context,
-    /// It was asked for.
+    /// It lies in a folder that was asked for.
     Asked,
+    /// It was named itself, so it is checked whatever kind of target it belongs to.
+    Named,
 }
 
 /// Everything a run looks at.
@@ -57,7 +59,7 @@ pub(super) fn select(named: &[PathBuf], wanted: &Wanted<'_>) -> Selection {
                 take(path, files, wanted, &mut packages, &mut reasons, &mut selection.apart);
                 covered.insert(path.clone());
             }
-            Ok(found) if found.is_file() => drop(reasons.insert(path.clone(), Reason::Asked)),
+            Ok(found) if found.is_file() => drop(reasons.insert(path.clone(), Reason::Named)),
             Ok(_) => selection.problems.push(Obstacle::new(
                 path,
                 "not a regular file",
@@ -97,7 +99,7 @@ fn take(
         if target.is_some_and(|target| !wanted.include.contains(&target)) {
             *apart += 1;
         } else if !(wanted.excluded)(&file) {
-            reasons.insert(file, Reason::Asked);
+            reasons.entry(file).or_insert(Reason::Asked);
         }
     }
 }
@@ -122,7 +124,11 @@ fn add_context(
     }
 }
 
-fn grouped(reasons: BTreeMap<PathBuf, Reason>, covered: &BTreeSet<PathBuf>, packages: &mut Packages) -> Vec<Unit> {
+fn grouped(
+    reasons: BTreeMap<PathBuf, Reason>,
+    covered: &BTreeSet<PathBuf>,
+    packages: &mut Packages,
+) -> Vec<Unit> {
     let mut units: BTreeMap<PathBuf, Unit> = BTreeMap::new();
     for (file, reason) in reasons {
         let package = packages.home(&file);
@@ -133,7 +139,7 @@ fn grouped(reasons: BTreeMap<PathBuf, Reason>, covered: &BTreeSet<PathBuf>, pack
         });
         unit.files.insert(file, reason);
     }
-    units.into_values().filter(|unit| unit.files.values().any(|reason| *reason == Reason::Asked)).collect()
+    units.into_values().filter(|unit| unit.files.values().any(|reason| *reason > Reason::Context)).collect()
 }
 
 /// Sources without a manifest are read together with those of the folder that was named: they may be its modules.
@@ -172,7 +178,11 @@ mod tests {
         let mut lines = Vec::new();
         for unit in &selection.units {
             for (file, reason) in &unit.files {
-                lines.push(format!("{} {} {reason:?}", unit.name, file.strip_prefix(root).expect("below").display()));
+                lines.push(format!(
+                    "{} {} {reason:?}",
+                    unit.name,
+                    file.strip_prefix(root).expect("below").display()
+                ));
             }
         }
         (lines, selection)
@@ -182,7 +192,10 @@ mod tests {
     fn a_folder_gives_its_crates_and_leaves_tests_apart() {
         let (_folder, root) = laid_out();
         let (lines, selection) = selected(&root, &[""], &[]);
-        assert_eq!(lines, ["a a/src/lib.rs Asked", "a a/src/wire.rs Asked", "b b/src/lib.rs Asked", " loose/one.rs Asked"]);
+        assert_eq!(
+            lines,
+            [" loose/one.rs Asked", "a a/src/lib.rs Asked", "a a/src/wire.rs Asked", "b b/src/lib.rs Asked"]
+        );
         assert_eq!(selection.apart, 1);
         let (lines, _) = selected(&root, &["a"], &[Target::Tests]);
         assert_eq!(lines.last().map(String::as_str), Some("a a/tests/all.rs Asked"));
@@ -192,9 +205,9 @@ mod tests {
     fn one_file_is_read_with_its_crate_but_only_it_was_asked_for() {
         let (_folder, root) = laid_out();
         let (lines, _) = selected(&root, &["a/src/wire.rs"], &[]);
-        assert_eq!(lines, ["a a/src/lib.rs Context", "a a/src/wire.rs Asked"]);
+        assert_eq!(lines, ["a a/src/lib.rs Context", "a a/src/wire.rs Named"]);
         let (lines, _) = selected(&root, &["a/tests/all.rs"], &[]);
-        assert!(lines.contains(&"a a/tests/all.rs Asked".to_owned()), "named, so wanted: {lines:?}");
+        assert!(lines.contains(&"a a/tests/all.rs Named".to_owned()), "named, so wanted: {lines:?}");
         let (lines, _) = selected(&root, &["a/tests"], &[]);
         assert!(lines.contains(&"a a/tests/all.rs Asked".to_owned()), "named, so wanted: {lines:?}");
     }

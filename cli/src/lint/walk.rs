@@ -37,7 +37,11 @@ impl Obstacle {
 pub(super) fn walk(root: &Path, walked: &mut Walked) {
     let mut builder = WalkBuilder::new(root);
     // The user's global excludes would make the result depend on the machine.
-    builder.require_git(false).git_global(false).git_exclude(false).filter_entry(|entry| !is_built_or_vendored(entry));
+    builder
+        .require_git(false)
+        .git_global(false)
+        .git_exclude(false)
+        .filter_entry(|entry| !is_built_or_vendored(entry));
     for entry in builder.build() {
         match entry {
             Ok(entry) => take(root, &entry, walked),
@@ -50,7 +54,8 @@ pub(super) fn walk(root: &Path, walked: &mut Walked) {
 fn is_built_or_vendored(entry: &DirEntry) -> bool {
     entry.depth() > 0
         && entry.file_type().is_some_and(|kind| kind.is_dir())
-        && (entry.path().join("CACHEDIR.TAG").is_file() || entry.path().join(".cargo-checksum.json").is_file())
+        && (entry.path().join("CACHEDIR.TAG").is_file()
+            || entry.path().join(".cargo-checksum.json").is_file())
 }
 
 fn take(root: &Path, entry: &DirEntry, walked: &mut Walked) {
@@ -99,12 +104,24 @@ fn take_link(root: &Path, path: &Path, walked: &mut Walked) {
     let home = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let inside = target.starts_with(&home);
     if target.is_dir() {
-        if path.parent().and_then(|parent| parent.canonicalize().ok()).is_some_and(|parent| parent.starts_with(&target)) {
+        if path
+            .parent()
+            .and_then(|parent| parent.canonicalize().ok())
+            .is_some_and(|parent| parent.starts_with(&target))
+        {
             let help = "Remove the link; the folder it leads back to was read once.";
-            walked.problems.push(Obstacle::new(path, "a symbolic link leads back to a folder it lies in", help));
+            walked.problems.push(Obstacle::new(
+                path,
+                "a symbolic link leads back to a folder it lies in",
+                help,
+            ));
         } else if !inside {
             let help = "Name the folder on the command line to have it checked.";
-            walked.notices.push(Obstacle::new(path, "a symbolic link out of the folder was not followed", help));
+            walked.notices.push(Obstacle::new(
+                path,
+                "a symbolic link out of the folder was not followed",
+                help,
+            ));
         }
     } else if is_rust(path) && !(inside && is_rust(&target)) {
         take_file(path, target.is_file(), walked);
@@ -147,7 +164,11 @@ mod tests {
     }
 
     fn names(walked: &Walked, root: &Path) -> Vec<String> {
-        walked.files.iter().map(|file| file.strip_prefix(root).expect("below root").display().to_string()).collect()
+        walked
+            .files
+            .iter()
+            .map(|file| file.strip_prefix(root).expect("below root").display().to_string())
+            .collect()
     }
 
     #[test]
@@ -178,7 +199,8 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn loops_dead_links_and_links_out_are_named_and_the_rest_is_read() {
-        let (folder, elsewhere) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("another"));
+        let (folder, elsewhere) =
+            (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("another"));
         let root = folder.path().canonicalize().expect("real");
         fs::write(root.join("lib.rs"), "").expect("written");
         fs::write(elsewhere.path().join("far.rs"), "").expect("written");
@@ -191,7 +213,8 @@ mod tests {
         link(&elsewhere.path().join("far.rs"), "far.rs");
         let walked = walked(&root);
         assert_eq!(names(&walked, &root), ["far.rs", "lib.rs"]);
-        let mut named: Vec<_> = walked.problems.iter().map(|it| it.path.strip_prefix(&root).expect("below").to_owned()).collect();
+        let mut named: Vec<_> =
+            walked.problems.iter().map(|it| it.path.strip_prefix(&root).expect("below").to_owned()).collect();
         named.sort();
         assert_eq!(named, ["again", "dead.rs", "round.rs"].map(PathBuf::from));
         assert_eq!(walked.notices.len(), 1);

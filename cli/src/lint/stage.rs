@@ -1,0 +1,228 @@
+//! A run over the selected files: read, lower, judge crate by crate, and gather what came of it.
+//! Knows the engine's two stages and threads; no rule, and no order but that of paths.
+
+use super::Outcome;
+use super::config::Config;
+use super::modules::{holds, test_modules};
+use super::package::Target;
+use super::place::Standpoint;
+use super::reading::{self, Unread};
+use super::selection::{Reason, Selection, Unit};
+use super::walk::Obstacle;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use unbroken_lint::facts::FileFacts;
+use unbroken_lint::finding::{Finding, Problem, Range};
+use unbroken_lint::{SourceFile, accept};
+
+/// The name under which the standard input is shown.
+const STDIN: &str = "<stdin>";
+
+/// Everything to be done.
+pub(super) struct Work {
+    selection: Selection,
+    stdin: Option<Result<String, Unread>>,
+}
+
+/// One file after the first stage.
+struct Lowered {
+    path: PathBuf,
+    reason: Reason,
+    facts: Result<FileFacts, Unread>,
+    tests: Vec<PathBuf>,
+}
+
+/// One crate after the second stage.
+#[derive(Default)]
+struct Judged {
+    findings: Vec<Finding>,
+    problems: Vec<Problem>,
+    notices: Vec<Problem>,
+    accepted: u64,
+    seen: u64,
+    checked: u64,
+    passed_over: u64,
+    apart: u64,
+}
+
+impl Work {
+    pub(super) fn of(selection: Selection) -> Work {
+        Work { selection, stdin: None }
+    }
+
+    /// One source that has no file.
+    pub(super) fn of_text(text: Result<String, Unread>) -> Work {
+        let files = [(PathBuf::from(STDIN), Reason::Named)].into();
+        let units = vec![Unit { name: String::new(), home: PathBuf::new(), files }];
+        Work { selection: Selection { units, ..Selection::default() }, stdin: Some(text) }
+    }
+
+    pub(super) fn run(&mut self, config: &Config, stand: &Standpoint) -> Outcome {
+        let stdin = self.stdin.take();
+        let lowered = match stdin {
+            Some(text) => vec![vec![lower(Path::new(STDIN), Reason::Named, &self.selection.units[0], text)]],
+            None => self.lower_all(),
+        };
+        let units = &self.selection.units;
+        let judged: Vec<Judged> =
+            units.par_iter().zip(lowered).map(|(unit, files)| judge(unit, files, config)).collect();
+        let mut outcome =
+            Outcome { files_apart: self.selection.apart, crates: units.len() as u64, ..Outcome::default() };
+        outcome.files_seen = self.selection.apart;
+        for (unit, judged) in units.iter().zip(judged) {
+            outcome.add(unit, judged, stand);
+        }
+        let shown = |it: &Obstacle| Problem {
+            path: stand.shown(&it.path),
+            range: None,
+            message: it.message.clone(),
+            help: it.help.to_owned(),
+        };
+        outcome.problems.extend(self.selection.problems.iter().map(shown));
+        outcome.notices.extend(self.selection.notices.iter().map(shown));
+        outcome.settle();
+        outcome
+    }
+
+    /// Files of all crates side by side, so that one large crate keeps every thread busy; the order stays.
+    fn lower_all(&self) -> Vec<Vec<Lowered>> {
+        let units = &self.selection.units;
+        let files: Vec<_> = units
+            .iter()
+            .enumerate()
+            .flat_map(|(at, unit)| unit.files.iter().map(move |file| (at, unit, file)))
+            .collect();
+        let lowered: Vec<(usize, Lowered)> = files
+            .into_par_iter()
+            .map(|(at, unit, (path, reason))| (at, lower(path, *reason, unit, reading::file(path))))
+            .collect();
+        let mut by_unit: Vec<Vec<Lowered>> = units.iter().map(|_| Vec::new()).collect();
+        for (at, file) in lowered {
+            by_unit[at].push(file);
+        }
+        by_unit
+    }
+}
+
+fn lower(path: &Path, reason: Reason, unit: &Unit, text: Result<String, Unread>) -> Lowered {
+    let (mut tests, facts) = (Vec::new(), text);
+    let facts = facts.map(|text| {
+        tests = test_modules(path, &text);
+        unbroken_lint::lower(SourceFile { path: name_in(unit, path), text })
+    });
+    Lowered { path: path.to_owned(), reason, facts, tests }
+}
+
+/// The path that the engine knows a file by: the crate's name and the place in the crate, so that a fingerprint does
+/// not depend on where the user stands, nor on where the crate lies.
+fn name_in(unit: &Unit, path: &Path) -> PathBuf {
+    Path::new(&unit.name).join(path.strip_prefix(&unit.home).unwrap_or(path))
+}
+
+/// The absolute path behind [`name_in`].
+fn path_in(unit: &Unit, name: &Path) -> PathBuf {
+    unit.home.join(name.strip_prefix(&unit.name).unwrap_or(name))
+}
+
+fn judge(unit: &Unit, files: Vec<Lowered>, config: &Config) -> Judged {
+    let mut judged = Judged::default();
+    let asked: BTreeSet<PathBuf> = files
+        .iter()
+        .filter(|file| file.reason > Reason::Context)
+        .map(|file| name_in(unit, &file.path))
+        .collect();
+    let tests: Vec<PathBuf> = files.iter().flat_map(|file| file.tests.iter().cloned()).collect();
+    let with_tests = config.include.contains(&Target::Tests);
+    let mut facts = Vec::new();
+    for file in files {
+        let shown = file.reason > Reason::Context;
+        judged.seen += u64::from(shown);
+        if !with_tests && file.reason != Reason::Named && holds(&tests, &file.path) {
+            judged.apart += u64::from(shown);
+            continue;
+        }
+        match file.facts {
+            Ok(mut lowered) => {
+                let problems = std::mem::take(&mut lowered.problems);
+                judged.checked += u64::from(shown && problems.is_empty());
+                judged.passed_over += u64::from(shown && !lowered.parsed);
+                judged.problems.extend(problems.into_iter().filter(|_| shown));
+                facts.push(lowered);
+            }
+            Err(error) if shown => judged.problems.push(unread(unit, &file.path, &error)),
+            Err(_) => {}
+        }
+    }
+    let mut found = analyse(&facts, config);
+    found.retain(|finding| asked.contains(&finding.path));
+    for file in facts.iter().filter(|file| asked.contains(&file.path)) {
+        let (here, rest) = found.into_iter().partition(|finding| finding.path == file.path);
+        found = rest;
+        let left = accept::apply(&file.path, &file.acceptances, here);
+        judged.accepted += left.accepted as u64;
+        judged.notices.extend(left.notices);
+        judged.findings.extend(left.findings.into_iter().filter_map(|finding| levelled(finding, config)));
+    }
+    judged
+}
+
+/// The second stage.
+fn analyse(facts: &[FileFacts], config: &Config) -> Vec<Finding> {
+    let _ = (facts, config);
+    Vec::new()
+}
+
+/// The finding at the configured level; `None`: not shown.
+fn levelled(mut finding: Finding, config: &Config) -> Option<Finding> {
+    match config.levels.get(&finding.breach) {
+        None => Some(finding),
+        Some(None) => None,
+        Some(Some(level)) => {
+            finding.level = *level;
+            Some(finding)
+        }
+    }
+}
+
+fn unread(unit: &Unit, path: &Path, error: &Unread) -> Problem {
+    let range = match error {
+        Unread::Encoding { line } => Some(Range { line: *line, column: 1, end_line: *line, end_column: 1 }),
+        _ => None,
+    };
+    Problem { path: name_in(unit, path), range, message: error.to_string(), help: error.help().to_owned() }
+}
+
+impl Outcome {
+    fn add(&mut self, unit: &Unit, mut judged: Judged, stand: &Standpoint) {
+        let shown = |name: &mut PathBuf| {
+            if name != Path::new(STDIN) {
+                *name = stand.shown(&path_in(unit, name));
+            }
+        };
+        for finding in &mut judged.findings {
+            shown(&mut finding.path);
+            finding.labels.iter_mut().for_each(|label| shown(&mut label.path));
+        }
+        judged.problems.iter_mut().chain(&mut judged.notices).for_each(|problem| shown(&mut problem.path));
+        self.findings.append(&mut judged.findings);
+        self.problems.append(&mut judged.problems);
+        self.notices.append(&mut judged.notices);
+        self.accepted += judged.accepted;
+        self.files_seen += judged.seen;
+        self.files_checked += judged.checked;
+        self.files_passed_over += judged.passed_over;
+        self.files_apart += judged.apart;
+    }
+
+    /// One order, whatever the threads did and however the paths were named.
+    fn settle(&mut self) {
+        self.findings.sort_by(|a, b| {
+            (&a.path, a.range, a.breach, &a.message).cmp(&(&b.path, b.range, b.breach, &b.message))
+        });
+        for list in [&mut self.problems, &mut self.notices] {
+            list.sort_by(|a, b| (&a.path, a.range, &a.message).cmp(&(&b.path, b.range, &b.message)));
+            list.dedup();
+        }
+    }
+}
