@@ -35,17 +35,19 @@ pub(crate) fn finding(found: lint::Finding) -> report::Finding {
 
 /// What the lint read and could not read.
 pub(crate) fn summary(outcome: &Outcome) -> report::Summary {
-    let problem = |problem: &lint::Problem| report::Problem {
+    let problem = |problem: &lint::Problem, lost: bool| report::Problem {
         exhibit: exhibit(&problem.path, problem.range),
         message: problem.message.clone(),
         help: problem.help.clone(),
         count: 1,
-        lost: true,
+        lost,
     };
-    let mut problems: Vec<report::Problem> = outcome.problems.iter().map(problem).collect();
+    let mut problems: Vec<report::Problem> = outcome.problems.iter().map(|it| problem(it, true)).collect();
+    problems.extend(outcome.notices.iter().map(|it| problem(it, false)));
     problems.sort_by(|a, b| a.exhibit.cmp(&b.exhibit).then_with(|| a.message.cmp(&b.message)));
     report::Summary {
         problems,
+        accepted: outcome.accepted,
         seen: report::Seen::Code {
             files_seen: outcome.files_seen,
             files_checked: outcome.files_checked,
