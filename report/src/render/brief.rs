@@ -2,6 +2,7 @@
 //! Knows no proof.
 
 use super::paint::{Ink, Paint};
+use super::voice::Voice;
 use super::{Look, Render, human};
 use crate::finding::Finding;
 use crate::secrets::Secrets;
@@ -28,7 +29,7 @@ impl Brief {
 pub(super) fn line(finding: &Finding, paint: Paint, secrets: &Secrets) -> String {
     let place = finding.place.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
     let level = paint.ink(human::ink(finding.level), finding.level.id());
-    let message = secrets.mask(&secrets.words(&finding.message), &finding.sessions());
+    let message = Voice::of(finding, secrets).say(&finding.message);
     let breach = paint.ink(Ink::Strong, finding.breach.id());
     format!(
         "{}: {level} {breach}: {} ({})",

@@ -1,15 +1,15 @@
 //! One JSON object per line, the last one the summary: the shape of `docs/formats/json.md`.
 //! Knows no terminal, yet writes no character that would act on one.
 
+use super::harmless;
+use super::voice::Voice;
 use super::{Render, moment};
 use crate::exhibit::{Exhibit, Spot};
 use crate::finding::{Finding, Sent, Step, Subject};
 use crate::secrets::Secrets;
 use crate::summary::{Seen, Summary};
-use crate::unprintable::is_unprintable;
 use crate::verdict::Verdict;
 use serde::Serialize;
-use serde_json::ser::Formatter;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -157,8 +157,7 @@ impl Json {
     }
 
     fn finding_line(&self, finding: &Finding) -> FindingLine {
-        let sessions = finding.sessions();
-        let mask = |text: &str| self.secrets.mask(text, &sessions);
+        let voice = Voice::of(finding, &self.secrets);
         FindingLine {
             format: FINDING,
             breach: finding.breach.id(),
@@ -167,37 +166,39 @@ impl Json {
             place: finding.place.as_ref().map(Place::of).unwrap_or_default(),
             subject: match &finding.subject {
                 Subject::Item(item) => SubjectField::Item(item.clone()),
-                Subject::Session(id) => {
-                    SubjectField::Session(id.as_deref().map(|id| self.secrets.session(id)))
-                }
+                Subject::Session(id) => SubjectField::Session(id.as_deref().map(|id| voice.session(id))),
             },
-            tool: finding.tool.as_deref().map(mask),
-            message: mask(&self.secrets.words(&finding.message)),
-            help: mask(&finding.help),
-            proof: finding.proof.iter().map(|step| self.step(step, &sessions)).collect(),
-            sends: finding.sends.iter().map(|sent| self.sent(sent, &sessions)).collect(),
+            tool: finding.tool.as_deref().map(|tool| voice.exact_text(tool)),
+            message: voice.exact(&finding.message),
+            help: voice.exact_text(&finding.help),
+            proof: finding.proof.iter().map(|step| StepField::of(step, &voice)).collect(),
+            sends: finding.sends.iter().map(|sent| SentField::of(sent, &voice)).collect(),
             same_by: finding.same_by,
-            missing: finding.missing.as_deref().map(mask),
+            missing: finding.missing.as_deref().map(|fact| voice.exact_text(fact)),
             linked: finding.linked.clone(),
             fingerprint: finding.fingerprint.clone(),
         }
     }
+}
 
-    fn step(&self, step: &Step, sessions: &[&str]) -> StepField {
+impl StepField {
+    fn of(step: &Step, voice: &Voice<'_>) -> StepField {
         StepField {
             role: step.role.id(),
             place: step.exhibit.as_ref().map(Place::of).unwrap_or_default(),
             time: step.at.map(moment::rfc3339),
-            text: self.secrets.mask(&self.secrets.words(&step.words), sessions),
+            text: voice.exact(&step.words),
         }
     }
+}
 
-    fn sent(&self, sent: &Sent, sessions: &[&str]) -> SentField {
+impl SentField {
+    fn of(sent: &Sent, voice: &Voice<'_>) -> SentField {
         SentField {
             place: Place::of(&sent.exhibit),
             time: moment::rfc3339(sent.at),
-            session: sent.session.as_deref().map(|id| self.secrets.session(id)),
-            id: sent.rpc_id.as_deref().map(|id| self.secrets.mask(id, sessions)),
+            session: sent.session.as_deref().map(|id| voice.session(id)),
+            id: sent.rpc_id.as_deref().map(|id| voice.exact_text(id)),
             status: sent.status,
             reached: sent.reached,
             executed: sent.executed,
@@ -248,7 +249,7 @@ impl SeenField {
 
 impl Render for Json {
     fn finding(&mut self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
-        write_line(&self.finding_line(finding), out)
+        harmless::line(&self.finding_line(finding), out)
     }
 
     fn finish(&mut self, summary: &Summary, verdict: Verdict, out: &mut dyn Write) -> io::Result<()> {
@@ -287,45 +288,6 @@ impl Render for Json {
             problems: summary.problems.iter().map(problem).collect(),
             unreadable: summary.lost(),
         };
-        write_line(&line, out)
-    }
-}
-
-fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Harmless);
-    value.serialize(&mut serializer).map_err(io::Error::from)?;
-    out.write_all(b"\n")
-}
-
-/// Compact JSON in which unprintable characters are `\uXXXX`: the value is exact, the bytes act on no terminal.
-struct Harmless;
-
-impl Formatter for Harmless {
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        let mut units = [0; 2];
-        let mut plain = 0;
-        for (at, c) in fragment.char_indices().filter(|(_, c)| is_unprintable(*c)) {
-            writer.write_all(&fragment.as_bytes()[plain..at])?;
-            for unit in c.encode_utf16(&mut units) {
-                write!(writer, "\\u{unit:04x}")?;
-            }
-            plain = at + c.len_utf8();
-        }
-        writer.write_all(&fragment.as_bytes()[plain..])
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_text_is_exact_and_harmless() {
-        let text = "a\u{1b}[1m\u{202e}b\u{7f}\u{9b}\u{e0041}é\n";
-        let mut out = Vec::new();
-        write_line(&text, &mut out).expect("a Vec takes everything");
-        let shown = String::from_utf8(out).expect("JSON is UTF-8");
-        assert!(!shown.trim_end_matches('\n').chars().any(is_unprintable), "{shown:?}");
-        assert_eq!(serde_json::from_str::<String>(&shown).expect("valid JSON"), text);
+        harmless::line(&line, out)
     }
 }

@@ -2,10 +2,12 @@
 //! Knows no file and no terminal; where the output goes and how wide it is comes from outside.
 
 mod brief;
+mod harmless;
 mod human;
 mod json;
 mod moment;
 mod paint;
+mod voice;
 
 use crate::finding::Finding;
 use crate::secrets::Secrets;

@@ -8,11 +8,11 @@ mod traffic;
 pub(super) use closing::headline;
 
 use super::paint::{Ink, Paint};
+use super::voice::Voice;
 use super::{Look, Render, Sources, brief};
 use crate::finding::{Finding, Subject};
 use crate::secrets::Secrets;
 use crate::summary::Summary;
-use crate::unprintable::escape;
 use crate::verdict::Verdict;
 use std::io::{self, Write};
 use unbroken_contract::Level;
@@ -80,9 +80,9 @@ impl Render for Human<'_> {
 impl Human<'_> {
     /// What to do and where to read more: the same last lines for both halves.
     fn advise(&self, finding: &Finding, text: &mut String) {
-        let help = self.secrets.mask(&finding.help, &finding.sessions());
+        let help = Voice::of(finding, &self.secrets).text(&finding.help);
         let head = format!("  {}: ", self.paint.ink(Ink::Note, "help"));
-        self.paint.wrap(text, &head, "        ", 8, &escape(&help));
+        self.paint.wrap(text, &head, "        ", 8, &help);
         let command = format!("unbroken explain {}", finding.breach.id());
         text.push_str(&format!("  {}: {command}\n\n", self.paint.ink(Ink::Note, "more")));
     }

@@ -6,6 +6,7 @@ use crate::exhibit::Exhibit;
 use crate::finding::{Certainty, Finding, Role, Step};
 use crate::render::moment;
 use crate::render::paint::{Ink, Paint};
+use crate::render::voice::Voice;
 use crate::secrets::Secrets;
 use crate::unprintable::escape;
 use std::fmt::Write;
@@ -15,7 +16,7 @@ const MOST_STEPS: usize = 24;
 
 /// Draws a finding of the audit, without the advice that ends it.
 pub(super) fn draw(finding: &Finding, paint: Paint, secrets: &Secrets) -> String {
-    let story = Story { finding, paint, secrets, sessions: finding.sessions() };
+    let story = Story { finding, paint, voice: Voice::of(finding, secrets) };
     let mut out = String::new();
     story.header(&mut out);
     story.timeline(&mut out);
@@ -26,15 +27,10 @@ pub(super) fn draw(finding: &Finding, paint: Paint, secrets: &Secrets) -> String
 struct Story<'a> {
     finding: &'a Finding,
     paint: Paint,
-    secrets: &'a Secrets,
-    sessions: Vec<&'a str>,
+    voice: Voice<'a>,
 }
 
 impl Story<'_> {
-    fn text(&self, text: &str) -> String {
-        escape(&self.secrets.mask(text, &self.sessions)).into_owned()
-    }
-
     fn header(&self, out: &mut String) {
         let Finding { breach, level, certainty, .. } = self.finding;
         let title = format!("{level}[{breach}], {}", certainty.id());
@@ -45,7 +41,7 @@ impl Story<'_> {
             unbroken_contract::Level::Note => self.paint.either("☞", ">"),
         };
         let head = format!("  {} ", self.paint.ink(ink(*level), mark));
-        self.paint.wrap(out, &head, "    ", 4, &self.text(&self.secrets.words(&self.finding.message)));
+        self.paint.wrap(out, &head, "    ", 4, &self.voice.say(&self.finding.message));
     }
 
     /// The steps that stand in a log or at a time, each with its place.
@@ -102,7 +98,7 @@ impl Story<'_> {
             " ".repeat(width - place.chars().count())
         );
         let used = 4 + 3 + 12 + 2 + width + 2 + 10 + 1;
-        let text = self.text(&self.secrets.words(&step.words));
+        let text = self.voice.say(&step.words);
         if used + 30 <= self.paint.width {
             self.paint.wrap(out, &head, &format!("     {bar}{}", " ".repeat(used - 6)), used, &text);
         } else {
@@ -127,13 +123,16 @@ impl Story<'_> {
             .proof
             .iter()
             .filter(|step| concludes(step))
-            .map(|step| self.text(&self.secrets.words(&step.words)))
+            .map(|step| self.voice.say(&step.words))
             .collect();
         reasons.extend(
             self.finding.same_by.map(|by| format!("the sends come from the same client: {}", same(by))),
         );
         reasons.extend(
-            self.finding.missing.as_deref().map(|fact| format!("what would settle it: {}", self.text(fact))),
+            self.finding
+                .missing
+                .as_deref()
+                .map(|fact| format!("what would settle it: {}", self.voice.text(fact))),
         );
         if reasons.is_empty() {
             return;
