@@ -4,11 +4,15 @@ pub mod breach;
 pub mod call;
 pub mod canonical;
 pub mod close;
+pub mod cursor;
 pub mod era;
 pub mod next;
 pub mod pace;
 pub mod resend;
 pub mod resume;
+mod sha256;
+pub mod token;
+pub mod verdict;
 
 pub use breach::{Basis, Breach, Halves, Level};
 pub use close::{Close, Observation, Vantage, classify_close};
