@@ -1,0 +1,100 @@
+//! Where findings go: several outputs of one run, closed pipes, and the order of the files.
+
+mod command;
+
+use command::{View, audit, command, findings, ran, shipped, summary, unbroken};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+fn broken_run(view: View) -> Vec<PathBuf> {
+    let runs = shipped();
+    let run = runs
+        .iter()
+        .find(|run| run.ends_with("s02d_cut_after_effect__naive-discard__ts1"))
+        .expect("it is shipped");
+    view.files(run)
+}
+
+#[test]
+fn one_run_fills_every_output_as_if_it_were_the_only_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (json, brief) = (folder.path().join("a.json"), folder.path().join("b.txt"));
+    let outputs = [format!("json={}", json.display()), format!("brief={}", brief.display())];
+    let human = audit("human", &broken_run(View::Wire), &["--output", &outputs[0], "--output", &outputs[1]]);
+    let read = |path| std::fs::read_to_string(path).expect("it was written");
+    assert_eq!(human.out, audit("human", &broken_run(View::Wire), &[]).out);
+    assert_eq!(read(&json), audit("json", &broken_run(View::Wire), &[]).out);
+    assert_eq!(read(&brief), audit("brief", &broken_run(View::Wire), &[]).out);
+    assert!(!findings(&read(&json)).is_empty());
+}
+
+#[test]
+fn two_outputs_into_one_file_are_refused_before_anything_is_lost() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("a");
+    let twice = [format!("json={}", file.display()), format!("brief={}/./a", folder.path().display())];
+    let refused = audit("human", &broken_run(View::Wire), &["--output", &twice[0], "--output", &twice[1]]);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{}", refused.err);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_nothing() {
+    let mut child = command()
+        .args(["audit", "--format", "json"])
+        .args(broken_run(View::Wire))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary was built for this test");
+    drop(child.stdout.take());
+    let ended = ran(child.wait_with_output().expect("it ends"));
+    assert_eq!((ended.code, ended.err.as_str()), (1, ""));
+}
+
+#[test]
+fn threads_and_the_order_of_files_change_no_byte() {
+    for run in shipped() {
+        for view in View::EACH {
+            let files = view.files(&run);
+            let mut reversed = files.clone();
+            reversed.reverse();
+            reversed.push(files[0].clone());
+            let first = audit("json", &files, &["--threads", "1"]);
+            let second = audit("json", &reversed, &["--threads", "2"]);
+            assert_eq!(first.out, second.out, "{} {view:?}", run.display());
+            assert_eq!(first.code, second.code);
+        }
+    }
+}
+
+#[test]
+fn a_baseline_leaves_out_what_it_holds_and_nothing_else() {
+    let found = findings(&audit("json", &broken_run(View::Wire), &[]).out);
+    let known = &found[0];
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let baseline = folder.path().join("baseline.json");
+    let held = serde_json::json!({
+        "format": "unbroken.baseline/1",
+        "findings": { known["fingerprint"].as_str().expect("text"): { "breach": known["breach"] } },
+    });
+    std::fs::write(&baseline, held.to_string()).expect("it can be written");
+    let rest =
+        audit("json", &broken_run(View::Wire), &["--baseline", baseline.to_str().expect("a plain path")]);
+    assert_eq!(findings(&rest.out), found[1..]);
+    assert_eq!(summary(&rest.out)["baselined"], 1);
+}
+
+#[test]
+fn the_list_of_rules_has_every_breach_once() {
+    let listed = unbroken(["rules"]);
+    let ids: Vec<&str> = listed.out.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let all: Vec<&str> = unbroken_contract::Breach::ALL.iter().map(|breach| breach.id()).collect();
+    assert_eq!((listed.code, ids), (0, all));
+}
+
+#[test]
+fn cargo_finds_the_command_too() {
+    let mut cargo = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-unbroken"));
+    let listed = ran(cargo.args(["unbroken", "rules"]).output().expect("the binary was built for this test"));
+    assert_eq!((listed.code, listed.out), (0, unbroken(["rules"]).out));
+}

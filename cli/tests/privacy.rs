@@ -1,0 +1,47 @@
+//! No output gives a session id or an argument away unless it is asked to.
+
+mod command;
+
+use command::{View, all_recordings, audit, secrets, shipped};
+use std::path::PathBuf;
+
+fn nothing_leaks(runs: &[PathBuf]) {
+    let mut looked_for = 0;
+    for run in runs {
+        let secrets = secrets(run);
+        looked_for += secrets.len();
+        for view in View::EACH {
+            for format in ["human", "brief", "json"] {
+                let ran = audit(format, &view.files(run), &[]);
+                for secret in &secrets {
+                    let leak = ran.out.lines().chain(ran.err.lines()).find(|line| line.contains(secret));
+                    assert!(leak.is_none(), "{} {view:?} {format} shows {secret}: {leak:?}", run.display());
+                }
+            }
+        }
+    }
+    assert!(looked_for > runs.len(), "the recordings hold secrets to look for");
+}
+
+#[test]
+fn shipped_recordings_keep_their_secrets() {
+    nothing_leaks(&shipped());
+}
+
+#[test]
+fn all_recordings_keep_their_secrets() {
+    if let Some(runs) = all_recordings() {
+        nothing_leaks(&runs);
+    }
+}
+
+#[test]
+fn revealing_shows_them() {
+    let runs = shipped();
+    let run = runs
+        .iter()
+        .find(|run| run.ends_with("s02d_cut_after_effect__naive-discard__ts1"))
+        .expect("it is shipped");
+    let shown = audit("json", &View::Wire.files(run), &["--reveal"]).out;
+    assert!(secrets(run).iter().any(|secret| shown.contains(secret)), "{shown}");
+}
