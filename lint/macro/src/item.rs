@@ -1,0 +1,193 @@
+//! The item under the attribute: what it is, and what the engine says of it.
+//! Knows the engine's stages and no rule.
+
+use crate::emission::{Remark, emit};
+use crate::place::{Places, Stretch};
+use proc_macro2::{Span, TokenStream};
+use syn::spanned::Spanned;
+use syn::visit::Visit;
+use syn::{Attribute, Item};
+use unbroken_contract::Level;
+use unbroken_lint::accept;
+use unbroken_lint::facts::{Acceptance, FileFacts, lower_item};
+use unbroken_lint::finding::{Finding, Problem, Range};
+use unbroken_lint::marks::{self, Check};
+
+/// The item with what there is to say about it.
+pub(crate) fn check(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let check = match marks::check(arguments.clone()) {
+        Ok(check) => check,
+        Err(errors) => {
+            let remarks = errors.into_iter().map(|it| Remark::error(it.span, it.message, it.help)).collect();
+            return emit(item, None, remarks);
+        }
+    };
+    match syn::parse2::<Item>(item.clone()) {
+        Ok(parsed) => {
+            let remarks =
+                refusal(&parsed).map_or_else(|| remarks(&parsed, &arguments, &check, &item), |it| vec![it]);
+            emit(item, Some(&parsed), remarks)
+        }
+        // The compiler may know more syntax than the parser here: what it accepts must still build.
+        Err(error) => {
+            let help = "Check it with the `unbroken` command, or update this crate.";
+            emit(
+                item,
+                None,
+                vec![Remark::warning(error.span(), "unchecked_item", format!("not checked: {error}"), help)],
+            )
+        }
+    }
+}
+
+fn refusal(item: &Item) -> Option<Remark> {
+    let (message, help) = match item {
+        Item::Fn(_) | Item::Impl(_) | Item::Trait(_) => return None,
+        Item::Mod(module) if module.content.is_some() => return None,
+        Item::Mod(_) => (
+            "`check` stands on a module whose text is in another file",
+            "Put it on the functions and impls in that file.",
+        ),
+        _ => (
+            "`check` stands on an item without code",
+            "Put it on a function, an impl, a trait or an inline module.",
+        ),
+    };
+    Some(Remark::error(head(item), message.to_owned(), help.to_owned()))
+}
+
+fn remarks(parsed: &Item, arguments: &TokenStream, check: &Check, tokens: &TokenStream) -> Vec<Remark> {
+    let mut facts = FileFacts { parsed: true, ..FileFacts::default() };
+    lower_item(&marked(parsed, arguments), &mut facts);
+    // The attribute's own acceptances cover all of the item, and stand where their rule is named.
+    facts.acceptances.extend(check.allows.iter().map(|allow| Acceptance {
+        rule: allow.breach.id().replace('-', "_").into(),
+        reason: allow.reason.as_str().into(),
+        covers: Range { end_line: u32::MAX, ..Range::default() },
+        range: range(allow.span),
+    }));
+    let problems = std::mem::take(&mut facts.problems);
+    let acceptances = facts.acceptances.clone();
+    let path = facts.path.clone();
+    let mut findings = judge(facts);
+    let inner = checked_inside(parsed);
+    findings.retain(|finding| !inner.iter().any(|range| within(finding.range, *range)));
+    let left = accept::apply(&path, &acceptances, findings);
+    let places = Places::of(tokens, check.allows.iter().map(|allow| allow.span));
+    let mut remarks: Vec<Remark> =
+        left.findings.iter().filter_map(|finding| remark(finding, &places)).collect();
+    remarks.extend(left.notices.iter().map(|notice| complaint(notice, &places)));
+    remarks.extend(problems.iter().map(|problem| complaint(problem, &places)));
+    remarks
+}
+
+fn judge(facts: FileFacts) -> Vec<Finding> {
+    let _ = facts;
+    Vec::new()
+}
+
+/// The item as the engine knows it from a file: with the attribute on it.
+fn marked(item: &Item, arguments: &TokenStream) -> Item {
+    let attribute: Attribute = syn::parse_quote!(#[unbroken::check(#arguments)]);
+    let mut item = item.clone();
+    match &mut item {
+        Item::Fn(inner) => inner.attrs.push(attribute),
+        Item::Impl(inner) => inner.attrs.push(attribute),
+        Item::Trait(inner) => inner.attrs.push(attribute),
+        Item::Mod(inner) => inner.attrs.push(attribute),
+        _ => {}
+    }
+    item
+}
+
+fn remark(finding: &Finding, places: &Places) -> Option<Remark> {
+    let span = places.at(finding.range);
+    let id = finding.breach.id();
+    match finding.level {
+        Level::Deny => Some(Remark::error(span, format!("{id}: {}", finding.message), finding.help.clone())),
+        Level::Warn => {
+            Some(Remark::warning(span, &id.replace('-', "_"), finding.message.clone(), &finding.help))
+        }
+        // The compiler has no way on stable to tell something that is no warning.
+        Level::Note => None,
+    }
+}
+
+fn complaint(problem: &Problem, places: &Places) -> Remark {
+    let span = problem.range.map_or_else(|| Stretch::of(Span::call_site()), |range| places.at(range));
+    Remark::warning(span, "acceptance", problem.message.clone(), &problem.help)
+}
+
+/// Ranges of inner items that carry the attribute themselves and so report for themselves.
+fn checked_inside(item: &Item) -> Vec<Range> {
+    #[derive(Default)]
+    struct Inner(Vec<Range>);
+    impl Inner {
+        fn note(&mut self, attributes: &[Attribute], whole: Span) {
+            let is_check = |attribute: &Attribute| {
+                let path = attribute.path();
+                path.segments.last().is_some_and(|last| last.ident == "check")
+                    && (path.segments.len() == 1
+                        || path.segments.first().is_some_and(|first| first.ident == "unbroken"))
+            };
+            if attributes.iter().any(is_check) {
+                self.0.push(range(whole));
+            }
+        }
+    }
+    impl<'a> Visit<'a> for Inner {
+        fn visit_impl_item_fn(&mut self, it: &'a syn::ImplItemFn) {
+            self.note(&it.attrs, it.span());
+            syn::visit::visit_impl_item_fn(self, it);
+        }
+        fn visit_trait_item_fn(&mut self, it: &'a syn::TraitItemFn) {
+            self.note(&it.attrs, it.span());
+            syn::visit::visit_trait_item_fn(self, it);
+        }
+        fn visit_item_fn(&mut self, it: &'a syn::ItemFn) {
+            self.note(&it.attrs, it.span());
+            syn::visit::visit_item_fn(self, it);
+        }
+        fn visit_item_impl(&mut self, it: &'a syn::ItemImpl) {
+            self.note(&it.attrs, it.span());
+            syn::visit::visit_item_impl(self, it);
+        }
+        fn visit_item_mod(&mut self, it: &'a syn::ItemMod) {
+            self.note(&it.attrs, it.span());
+            syn::visit::visit_item_mod(self, it);
+        }
+    }
+    let mut inner = Inner::default();
+    inner.visit_item(item);
+    inner.0
+}
+
+/// The place where a refused item names itself.
+fn head(item: &Item) -> Span {
+    match item {
+        Item::Struct(it) => it.ident.span(),
+        Item::Enum(it) => it.ident.span(),
+        Item::Mod(it) => it.ident.span(),
+        Item::Const(it) => it.ident.span(),
+        Item::Static(it) => it.ident.span(),
+        Item::Type(it) => it.ident.span(),
+        _ => Span::call_site(),
+    }
+}
+
+/// The place of a span, in the engine's terms.
+fn range(span: Span) -> Range {
+    let (start, end) = (span.start(), span.end());
+    let clip = |figure: usize| u32::try_from(figure).unwrap_or(u32::MAX);
+    Range {
+        line: clip(start.line),
+        column: clip(start.column + 1),
+        end_line: clip(end.line),
+        end_column: clip(end.column + 1),
+    }
+}
+
+fn within(inner: Range, outer: Range) -> bool {
+    (outer.line, outer.column) <= (inner.line, inner.column)
+        && (inner.line, inner.column) < (outer.end_line, outer.end_column)
+}
