@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{View, audit, shipped, unbroken};
+use command::{FORMATS, View, audit, shipped, unbroken};
 use std::path::PathBuf;
 
 fn broken_run() -> Vec<PathBuf> {
@@ -22,7 +22,7 @@ fn quiet_run() -> Vec<PathBuf> {
 
 #[test]
 fn findings_make_one_and_a_quiet_log_zero_in_every_format() {
-    for format in ["human", "brief", "json"] {
+    for format in FORMATS {
         assert_eq!(audit(format, &broken_run(), &[]).code, 1, "{format}");
         assert_eq!(audit(format, &broken_run(), &["--fail-on", "never"]).code, 0, "{format}");
         assert_eq!(audit(format, &quiet_run(), &["--fail-on", "note"]).code, 0, "{format}");
@@ -36,7 +36,7 @@ fn findings_outrank_unreadable_input_and_unreadable_input_an_empty_run() {
     std::fs::write(&cut, "{\"log\":{\"entries\":[{\"request\"").expect("it can be written");
     let mut both = broken_run();
     both.push(cut.clone());
-    for format in ["human", "brief", "json"] {
+    for format in FORMATS {
         assert_eq!(audit(format, &both, &[]).code, 1, "{format}");
         assert_eq!(audit(format, &both, &["--fail-on", "never"]).code, 4, "{format}");
         assert_eq!(audit(format, std::slice::from_ref(&cut), &[]).code, 4, "{format}");
@@ -47,7 +47,7 @@ fn findings_outrank_unreadable_input_and_unreadable_input_an_empty_run() {
 fn nothing_to_check_is_three() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().to_str().expect("a plain path");
-    for format in ["human", "brief", "json"] {
+    for format in FORMATS {
         assert_eq!(unbroken(["lint", "--format", format, path]).code, 3, "{format}");
     }
 }

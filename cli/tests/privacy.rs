@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{View, all_recordings, audit, secrets, shipped};
+use command::{FORMATS, View, all_recordings, audit, secrets, shipped};
 use std::path::PathBuf;
 
 fn nothing_leaks(runs: &[PathBuf]) {
@@ -11,7 +11,7 @@ fn nothing_leaks(runs: &[PathBuf]) {
         let secrets = secrets(run);
         looked_for += secrets.len();
         for view in View::EACH {
-            for format in ["human", "brief", "json"] {
+            for format in FORMATS {
                 let ran = audit(format, &view.files(run), &[]);
                 for secret in &secrets {
                     let leak = ran.out.lines().chain(ran.err.lines()).find(|line| line.contains(secret));

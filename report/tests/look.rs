@@ -73,6 +73,39 @@ fn json_is_one_object_each() {
 }
 
 #[test]
+fn sarif_has_a_code_flow_each() {
+    insta::assert_snapshot!(Page::default().show(Format::Sarif, &[duplicate(), discarded()]));
+}
+
+#[test]
+fn github_annotates_and_logs() {
+    insta::assert_snapshot!(Page::default().show(Format::Github, &[duplicate(), discarded()]));
+}
+
+#[test]
+fn junit_is_one_case_each() {
+    insta::assert_snapshot!(Page::default().show(Format::Junit, &[duplicate(), discarded()]));
+}
+
+#[test]
+fn markdown_tells_the_story() {
+    insta::assert_snapshot!(Page::default().show(Format::Markdown, &[duplicate(), discarded()]));
+}
+
+#[test]
+fn github_shows_the_worst_ten() {
+    let mut note = discarded();
+    note.level = unbroken_contract::Level::Note;
+    let mut many: Vec<Finding> = std::iter::repeat_n(note, 30).collect();
+    many.push(duplicate());
+    let shown = Page::default().show(Format::Github, &many);
+    let annotations: Vec<&str> =
+        shown.lines().filter(|line| line.starts_with("::") && !line.contains("title=input")).collect();
+    assert_eq!(annotations.len(), 10);
+    assert!(annotations[0].starts_with("::error file=logs/access.jsonl,line=9,"), "{}", annotations[0]);
+}
+
+#[test]
 fn no_format_gives_a_secret_away_or_drives_a_terminal() {
     for format in Format::ALL {
         let hidden = Page::default().show(*format, &[duplicate(), discarded()]);

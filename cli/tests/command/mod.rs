@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// Every format there is.
+pub(crate) const FORMATS: [&str; 7] = ["human", "brief", "json", "sarif", "github", "junit", "markdown"];
+
 /// What a run left behind.
 pub(crate) struct Ran {
     pub(crate) code: i32,

@@ -2,11 +2,15 @@
 //! Knows no file and no terminal; where the output goes and how wide it is comes from outside.
 
 mod brief;
+mod github;
 mod harmless;
 mod human;
 mod json;
+mod junit;
+mod markdown;
 mod moment;
 mod paint;
+mod sarif;
 mod voice;
 
 use crate::finding::Finding;
@@ -39,11 +43,27 @@ pub enum Format {
     Brief,
     /// One JSON object per line: `docs/formats/json.md`.
     Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Annotations of GitHub Actions.
+    Github,
+    /// JUnit XML, for build servers.
+    Junit,
+    /// Markdown, for comments and step summaries.
+    Markdown,
 }
 
 impl Format {
     /// Every format, in the order of the documentation.
-    pub const ALL: &'static [Format] = &[Format::Human, Format::Brief, Format::Json];
+    pub const ALL: &'static [Format] = &[
+        Format::Human,
+        Format::Brief,
+        Format::Json,
+        Format::Sarif,
+        Format::Github,
+        Format::Junit,
+        Format::Markdown,
+    ];
 
     /// The word used in options.
     #[must_use]
@@ -52,6 +72,10 @@ impl Format {
             Format::Human => "human",
             Format::Brief => "brief",
             Format::Json => "json",
+            Format::Sarif => "sarif",
+            Format::Github => "github",
+            Format::Junit => "junit",
+            Format::Markdown => "markdown",
         }
     }
 
@@ -86,5 +110,9 @@ pub fn renderer<'a>(format: Format, look: Look<'a>) -> Box<dyn Render + 'a> {
         Format::Human => Box::new(human::Human::new(look)),
         Format::Brief => Box::new(brief::Brief::new(look)),
         Format::Json => Box::new(json::Json::new(look.secrets)),
+        Format::Sarif => Box::new(sarif::Sarif::new(look.secrets)),
+        Format::Github => Box::new(github::Github::new(look)),
+        Format::Junit => Box::new(junit::Junit::new(look.secrets)),
+        Format::Markdown => Box::new(markdown::Markdown::new(look.secrets)),
     }
 }

@@ -1,0 +1,141 @@
+//! Markdown, for a comment or a step summary: counts, a table, then the worst of the story of each.
+//! Knows no HTML; foreign text stays text, whatever marks it holds.
+
+use super::voice::Voice;
+use super::{Render, human, moment};
+use crate::finding::Finding;
+use crate::secrets::Secrets;
+use crate::summary::{Seen, Summary};
+use crate::unprintable::escape;
+use crate::verdict::Verdict;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Findings with their proof; GitHub cuts a comment at 65,536 characters.
+const IN_FULL: u64 = 20;
+/// Findings with one line after those.
+const IN_BRIEF: u64 = 200;
+
+pub(super) struct Markdown {
+    secrets: Secrets,
+    shown: u64,
+}
+
+impl Markdown {
+    pub(super) fn new(secrets: Secrets) -> Markdown {
+        Markdown { secrets, shown: 0 }
+    }
+}
+
+impl Render for Markdown {
+    fn finding(&mut self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+        self.shown += 1;
+        let voice = Voice::of(finding, &self.secrets);
+        let place = finding
+            .place
+            .as_ref()
+            .map_or_else(String::new, |place| format!(" at {}", text(&place.to_string())));
+        let head = format!(
+            "**{}** `{}` ({}){place}: {}",
+            finding.level,
+            finding.breach,
+            finding.certainty.id(),
+            text(&voice.say(&finding.message))
+        );
+        match self.shown {
+            ..=IN_FULL => out.write_all(full(&head, finding, &voice).as_bytes()),
+            shown if shown <= IN_FULL + IN_BRIEF => writeln!(out, "- {head}"),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, summary: &Summary, verdict: Verdict, out: &mut dyn Write) -> io::Result<()> {
+        let hidden = self.shown.saturating_sub(IN_FULL + IN_BRIEF);
+        if hidden > 0 {
+            writeln!(out, "- and {hidden} more, counted below")?;
+        }
+        let mut end = format!("\n**{}**\n", text(&human::headline(summary, verdict)));
+        if summary.findings() > 0 {
+            end.push_str("\n| breach | deny | warn | note |\n| --- | ---: | ---: | ---: |\n");
+            for (breach, count) in &summary.counts {
+                let _ = writeln!(end, "| `{breach}` | {} | {} | {} |", count.deny, count.warn, count.note);
+            }
+        }
+        let _ = writeln!(end, "\n{}", seen(&summary.seen));
+        for problem in summary.problems.iter().take(50) {
+            let word = if problem.lost { "unreadable" } else { "note" };
+            let _ = writeln!(
+                end,
+                "- {word} {}: {}",
+                text(&problem.exhibit.to_string()),
+                text(&escape(&problem.message))
+            );
+        }
+        out.write_all(end.as_bytes())
+    }
+}
+
+fn full(head: &str, finding: &Finding, voice: &Voice<'_>) -> String {
+    let mut out = format!("{head}\n\n");
+    for (index, step) in finding.proof.iter().enumerate() {
+        let time = step.at.map_or_else(String::new, |at| format!("{} ", moment::time_of_day(at)));
+        let place = step
+            .exhibit
+            .as_ref()
+            .map_or_else(String::new, |exhibit| format!("{} ", text(&exhibit.to_string())));
+        let _ = writeln!(out, "{}. {time}{place}{}", index + 1, text(&voice.say(&step.words)));
+    }
+    if let Some(missing) = &finding.missing {
+        let _ = writeln!(out, "\nWhat would settle it: {}", text(&voice.text(missing)));
+    }
+    let _ = writeln!(out, "\nHelp: {}\n", text(&voice.text(&finding.help)));
+    out
+}
+
+fn seen(seen: &Seen) -> String {
+    match *seen {
+        Seen::Code { files_seen, files_checked, crates } => {
+            format!("Checked {files_checked} of {files_seen} Rust files in {crates} crates.")
+        }
+        Seen::Traffic { sessions, reconnects, resumes, calls, exchanges, .. } => {
+            format!(
+                "Saw {sessions} sessions, {reconnects} reconnects, {resumes} of them with a cursor, {calls} tool calls, {exchanges} exchanges."
+            )
+        }
+    }
+}
+
+/// Text that Markdown takes for text. `@` and `#` would mention people and issues.
+fn text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '@' => out.push_str("&#64;"),
+            '#' => out.push_str("&#35;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    // A bare address would become a link.
+    out.replace("://", ":&#47;/").replace("www.", "www&#46;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+
+    #[test]
+    fn foreign_text_stays_text() {
+        assert_eq!(
+            text("<img src=x> [a](b) @all #1 `c` |"),
+            "&lt;img src=x&gt; \\[a\\](b) &#64;all &#35;1 \\`c\\` \\|"
+        );
+        assert_eq!(text("https://x"), "https:&#47;/x");
+    }
+}
