@@ -1,11 +1,89 @@
 //! Source → facts → flow → rules.
 
-pub mod accept;
+pub mod client;
 pub mod facts;
 pub mod finding;
-pub mod marks;
+pub mod flow;
+pub mod rules;
+pub mod scope;
 pub mod sdk;
 pub mod source;
-pub mod spelling;
 
-pub use source::{SourceFile, lower};
+pub use facts::FileFacts;
+pub use source::{Interest, SourceFile, interest, lower};
+
+use finding::{Finding, Problem};
+
+/// What may be changed about a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether test code is judged too.
+    pub tests: bool,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// The findings, by path and place.
+    pub findings: Vec<Finding>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+    /// What the code accepts; the caller applies them.
+    pub acceptances: Vec<(std::path::PathBuf, facts::Acceptance)>,
+    /// How much was read.
+    pub counts: Counts,
+}
+
+/// How much was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Files given.
+    pub files: usize,
+    /// Files read in full; the others hold nothing that could matter.
+    pub parsed: usize,
+    /// Functions judged.
+    pub functions: usize,
+}
+
+/// Stage two: judges the facts of a crate, or of a workspace's crates together. Pure; the order of the files does not matter.
+#[must_use]
+pub fn analyse(files: Vec<FileFacts>, settings: &Settings) -> Outcome {
+    let mut files = files;
+    let mut outcome = Outcome::default();
+    outcome.counts.files = files.len();
+    for file in &mut files {
+        outcome.counts.parsed += usize::from(file.parsed);
+        outcome.problems.append(&mut file.problems);
+        outcome.acceptances.extend(file.acceptances.drain(..).map(|accepted| (file.path.clone(), accepted)));
+        if settings.tests {
+            file.functions.iter_mut().for_each(|function| function.test = false);
+        }
+    }
+    let scope = scope::Scope::new(files);
+    let client = client::Client::new(&scope);
+    if client.concerns() {
+        outcome.counts.functions = client.functions().count();
+        let mut report = rules::Report::default();
+        rules::check(&client, &mut report);
+        outcome.findings = report.findings;
+    }
+    outcome.findings.sort_by(|a, b| {
+        (&a.path, a.range, a.breach, &a.message).cmp(&(&b.path, b.range, b.breach, &b.message))
+    });
+    outcome.problems.sort_by(|a, b| (&a.path, a.range).cmp(&(&b.path, b.range)));
+    outcome
+}
+
+/// Both stages in one, on this thread.
+#[must_use]
+pub fn check_crate(files: Vec<SourceFile>, settings: &Settings) -> Outcome {
+    analyse(files.into_iter().map(lower).collect(), settings)
+}
+
+/// Judges one item, as an attribute macro sees it. The findings' ranges are those of the item's own tokens.
+#[must_use]
+pub fn check_item(item: &syn::Item, settings: &Settings) -> Outcome {
+    let mut facts = FileFacts { parsed: true, ..FileFacts::default() };
+    facts::lower_item(item, &mut facts);
+    analyse(vec![facts], settings)
+}

@@ -1,0 +1,168 @@
+//! Which code is an MCP client, where it keeps its session and cursor, and what each function does to them.
+//! Knows the protocol's header names and methods; decides nothing about right and wrong.
+
+mod deed;
+mod header;
+mod slot;
+
+pub use deed::Deeds;
+pub use header::{Header, HeaderUse};
+pub use slot::Slot;
+
+use crate::facts::ir::{Id, Kind, Name};
+use crate::scope::{At, Fx, Scope};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The crate read as an MCP client.
+pub struct Client<'a> {
+    /// The crate.
+    pub scope: &'a Scope,
+    /// What each function does itself.
+    own: Vec<Deeds>,
+    /// What each function does, its callees included.
+    all: Vec<Deeds>,
+    /// Uses of the session and cursor headers, by function.
+    headers: BTreeMap<Fx, Vec<HeaderUse>>,
+    /// Where session ids are kept.
+    pub(crate) sessions: BTreeSet<Slot>,
+    /// Where cursors are kept.
+    pub(crate) cursors: BTreeSet<Slot>,
+    /// Where handles are kept.
+    pub(crate) handles: BTreeSet<Slot>,
+    /// Types that own a session.
+    pub(crate) handle_types: BTreeSet<Name>,
+}
+
+impl<'a> Client<'a> {
+    /// Reads the crate.
+    #[must_use]
+    pub fn new(scope: &'a Scope) -> Client<'a> {
+        let mut client = Client {
+            scope,
+            own: Vec::new(),
+            all: Vec::new(),
+            headers: BTreeMap::new(),
+            sessions: BTreeSet::new(),
+            cursors: BTreeSet::new(),
+            handles: BTreeSet::new(),
+            handle_types: BTreeSet::new(),
+        };
+        client.find_headers();
+        client.find_handle_types();
+        client.find_deeds();
+        client.find_slots();
+        client
+    }
+
+    /// Whether the crate has any business with MCP sessions: without it no rule runs.
+    #[must_use]
+    pub fn concerns(&self) -> bool {
+        !self.headers.is_empty()
+            || !self.handle_types.is_empty()
+            || self.own.iter().any(|deeds| deeds.has(Deeds::STREAMABLE))
+    }
+
+    /// The functions to be judged: not test code, not a server's.
+    pub fn functions(&self) -> impl Iterator<Item = Fx> + '_ {
+        self.scope.all().filter(|fx| !self.scope.function(*fx).test && !self.serves(*fx))
+    }
+
+    /// What the function does itself.
+    #[must_use]
+    pub fn own(&self, fx: Fx) -> Deeds {
+        self.own[fx.0 as usize]
+    }
+
+    /// What the function does, its callees included.
+    #[must_use]
+    pub fn all(&self, fx: Fx) -> Deeds {
+        self.all[fx.0 as usize]
+    }
+
+    /// What a call may do: the crate's callees, or the SDK's table.
+    #[must_use]
+    pub fn deeds_of(&self, at: At) -> Deeds {
+        let callees = self.scope.callees(at);
+        callees.iter().fold(self.sdk_deeds(at), |all, fx| all.with(self.all(*fx)))
+    }
+
+    /// The header uses in a function.
+    #[must_use]
+    pub fn headers(&self, fx: Fx) -> &[HeaderUse] {
+        self.headers.get(&fx).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the function belongs to a server: it takes a request, or answers with a response, and sends none.
+    #[must_use]
+    pub fn serves(&self, fx: Fx) -> bool {
+        let function = self.scope.function(fx);
+        if self.own(fx).has(Deeds::SENDS) {
+            return false;
+        }
+        let server = [
+            "IntoResponse",
+            "Extension",
+            "Parts",
+            "HttpResponse",
+            "HttpRequest",
+            "Incoming",
+            "Next",
+            "AxumState",
+        ];
+        let types = || function.params.iter().map(|param| &param.ty).chain([&function.ret]);
+        if types().any(|ty| server.iter().any(|name| ty.has(name))) {
+            return true;
+        }
+        let state =
+            types().any(|ty| ty.has("State") && ty.0.first().is_some_and(|first| &**first == "State"));
+        let owner = function.owner.as_ref().map(|owner| owner.to_lowercase()).unwrap_or_default();
+        state || owner.contains("server") && !owner.contains("mcpserver") && !owner.contains("client")
+    }
+
+    /// Whether the function, its type, or the type's other methods have to do with an MCP session.
+    #[must_use]
+    pub fn in_scope(&self, fx: Fx) -> bool {
+        let deeds = self.all(fx);
+        if deeds.has(Deeds::SESSION) || deeds.has(Deeds::CURSOR) || deeds.has(Deeds::STREAMABLE) {
+            return true;
+        }
+        let function = self.scope.function(fx);
+        let Some(owner) = &function.owner else { return self.mcp_file(fx) };
+        let mates = self.scope.file(fx).functions.iter().filter(|mate| mate.owner.as_ref() == Some(owner));
+        mates.flat_map(|mate| self.scope.named(&mate.name)).any(|mate| {
+            let of = self.scope.function(*mate).owner.as_ref() == Some(owner);
+            of && (self.own(*mate).has(Deeds::SESSION) || self.own(*mate).has(Deeds::STREAMABLE))
+        }) || self.mcp_file(fx)
+    }
+
+    /// Whether some function of the same file speaks Streamable HTTP.
+    fn mcp_file(&self, fx: Fx) -> bool {
+        let path = &self.scope.file(fx).path;
+        let file = &self.scope.file(fx).functions;
+        file.iter().flat_map(|mate| self.scope.named(&mate.name)).any(|mate| {
+            self.scope.file(*mate).path == *path
+                && (self.own(*mate).has(Deeds::SESSION) || self.own(*mate).has(Deeds::STREAMABLE))
+        })
+    }
+
+    /// The nearest enclosing call of a node: `tokio::spawn(f(x))` around `f(x)`.
+    #[must_use]
+    pub fn enclosing_call(&self, at: At) -> Option<(At, Name)> {
+        let body = self.scope.body(at.fx);
+        for (parent, _) in body.ancestors(at.id) {
+            let name = match body.kind(parent) {
+                Kind::Method(_, name, _) | Kind::Macro(name, _) => name.clone(),
+                Kind::Call(callee, _) => body.last_segment(*callee)?.clone(),
+                Kind::Await(_) | Kind::Async(_) | Kind::Try(_) | Kind::Ref(_) | Kind::Block(..) => continue,
+                _ => return None,
+            };
+            return Some((At { id: parent, ..at }, name));
+        }
+        None
+    }
+
+    /// Every node of the function's body.
+    pub fn ids(&self, fx: Fx) -> impl Iterator<Item = Id> + use<> {
+        self.scope.body(fx).ids()
+    }
+}

@@ -1,0 +1,333 @@
+//! What functions do, as a set of deeds, alone and with their callees.
+//! Knows the names that HTTP stacks and SDKs give to these deeds.
+
+use super::{Client, Header};
+use crate::facts::ir::{Body, Head, Id, Kind, Name, Op};
+use crate::scope::{At, Fx};
+use crate::sdk::{self, Deed};
+
+/// A set of deeds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deeds(u32);
+
+impl Deeds {
+    /// Attaches the session id to a request.
+    pub const SESSION: Deeds = Deeds(1);
+    /// Attaches the cursor to a request.
+    pub const CURSOR: Deeds = Deeds(1 << 1);
+    /// Sends an HTTP GET.
+    pub const GET: Deeds = Deeds(1 << 2);
+    /// Sends an HTTP POST.
+    pub const POST: Deeds = Deeds(1 << 3);
+    /// Sends an HTTP DELETE.
+    pub const DELETE: Deeds = Deeds(1 << 4);
+    /// Sends a request, whatever the method.
+    pub const SENDS: Deeds = Deeds(1 << 5);
+    /// Sends `initialize`.
+    pub const INITIALISES: Deeds = Deeds(1 << 6);
+    /// Sends a `tools/call`.
+    pub const CALLS: Deeds = Deeds(1 << 7);
+    /// Tells 404 from other failures.
+    pub const TELLS_404: Deeds = Deeds(1 << 8);
+    /// Looks at a response's status.
+    pub const STATUS: Deeds = Deeds(1 << 9);
+    /// Waits.
+    pub const SLEEPS: Deeds = Deeds(1 << 10);
+    /// Reads a stream.
+    pub const READS: Deeds = Deeds(1 << 11);
+    /// Asks for JSON and an event stream at once, as only Streamable HTTP does.
+    pub const STREAMABLE: Deeds = Deeds(1 << 12);
+    /// Uses a handle of an SDK.
+    pub const USES_HANDLE: Deeds = Deeds(1 << 13);
+    /// Reads the session id from a response.
+    pub const LEARNS: Deeds = Deeds(1 << 14);
+
+    /// Whether all deeds of `other` are in the set.
+    #[must_use]
+    pub const fn has(self, other: Deeds) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The union.
+    #[must_use]
+    pub const fn with(self, other: Deeds) -> Deeds {
+        Deeds(self.0 | other.0)
+    }
+
+    /// The deeds that are in both.
+    #[must_use]
+    pub const fn only(self, other: Deeds) -> Deeds {
+        Deeds(self.0 & other.0)
+    }
+}
+
+impl Client<'_> {
+    pub(super) fn find_deeds(&mut self) {
+        let own: Vec<Deeds> = self.scope.all().map(|fx| self.own_deeds(fx)).collect();
+        self.own = own;
+        let mut all = self.own.clone();
+        // Four rounds reach callees four levels down; recursion only repeats what is there.
+        for _ in 0..4 {
+            let before = all.clone();
+            for fx in self.scope.all() {
+                for caller in self.scope.callers(fx) {
+                    let at = caller.at.fx.0 as usize;
+                    all[at] = all[at].with(before[fx.0 as usize]);
+                }
+            }
+            if all == before {
+                break;
+            }
+        }
+        self.all = all;
+    }
+
+    fn own_deeds(&self, fx: Fx) -> Deeds {
+        let mut deeds = Deeds::default();
+        let mut add = |deed: Deeds| deeds = deeds.with(deed);
+        for used in self.headers(fx) {
+            match (used.header, used.value.is_some()) {
+                (Header::Session, true) => add(Deeds::SESSION),
+                (Header::Cursor, true) => add(Deeds::CURSOR),
+                (Header::Session, false) => add(Deeds::LEARNS),
+                (Header::Cursor, false) => {}
+            }
+        }
+        let body = self.scope.body(fx);
+        let (mut json, mut events) = (false, false);
+        for id in body.ids() {
+            let at = At { fx, id };
+            match body.kind(id) {
+                Kind::Method(receiver, name, args) => {
+                    add(self.method_deeds(at, *receiver, name, args));
+                }
+                Kind::Call(callee, _) => {
+                    if let Some(name) = body.last_segment(*callee)
+                        && matches!(&**name, "sleep" | "sleep_until" | "delay_for")
+                    {
+                        add(Deeds::SLEEPS);
+                    }
+                    add(self.sdk_deeds(at));
+                }
+                Kind::Path(path) => {
+                    add(path_deeds(path));
+                    if let Some(text) = path.last().and_then(|_| self.scope.text(at)) {
+                        json |= text.contains("application/json");
+                        events |= text.contains("text/event-stream");
+                    }
+                }
+                Kind::Str(text) => {
+                    json |= text.contains("application/json");
+                    events |= text.contains("text/event-stream");
+                    match &**text {
+                        "initialize" => add(Deeds::INITIALISES),
+                        "tools/call" => add(Deeds::CALLS),
+                        _ if text.contains("\"initialize\"") => add(Deeds::INITIALISES),
+                        _ => {}
+                    }
+                }
+                Kind::Binary(op, a, b) => {
+                    if let Some(deed) = compared(body, *op, *a, *b) {
+                        add(deed);
+                    }
+                }
+                Kind::Struct(path, ..) => {
+                    if path.last().is_some_and(|last| last.starts_with("InitializeRequest")) {
+                        add(Deeds::INITIALISES);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for pat in &body.pats {
+            if let crate::facts::ir::PatKind::Variant(path, ..) = &pat.kind
+                && path.last().is_some_and(|last| &**last == "NOT_FOUND")
+            {
+                add(Deeds::TELLS_404);
+            }
+            if let crate::facts::ir::PatKind::Value(id) = pat.kind
+                && matches!(body.kind(id), Kind::Int(404))
+            {
+                add(Deeds::TELLS_404);
+            }
+        }
+        if json && events && deeds.has(Deeds::SENDS) && !self.serves_by_type(fx) {
+            deeds = deeds.with(Deeds::STREAMABLE);
+        }
+        deeds
+    }
+
+    fn serves_by_type(&self, fx: Fx) -> bool {
+        let function = self.scope.function(fx);
+        function.ret.has("IntoResponse") || function.params.iter().any(|param| param.ty.has("Parts"))
+    }
+
+    fn method_deeds(&self, at: At, receiver: Id, name: &Name, args: &[Id]) -> Deeds {
+        let body = self.scope.body(at.fx);
+        let mut deeds = self.sdk_deeds(at);
+        let verb = match &**name {
+            "get" => Deeds::GET,
+            "post" => Deeds::POST,
+            "delete" => Deeds::DELETE,
+            _ => Deeds::default(),
+        };
+        if verb != Deeds::default()
+            && args.len() == 1
+            && (is_http(body, receiver) || builds_request(body, at.id))
+        {
+            deeds = deeds.with(verb).with(Deeds::SENDS);
+        }
+        match &**name {
+            "send" if args.is_empty() => deeds = deeds.with(Deeds::SENDS),
+            "execute" if args.len() == 1 && is_http(body, receiver) => deeds = deeds.with(Deeds::SENDS),
+            "is_success"
+            | "is_client_error"
+            | "is_server_error"
+            | "error_for_status"
+            | "error_for_status_ref" => {
+                deeds = deeds.with(Deeds::STATUS);
+            }
+            "sleep" => deeds = deeds.with(Deeds::SLEEPS),
+            "bytes_stream" | "eventsource" | "from_byte_stream" | "from_bytes_stream" => {
+                deeds = deeds.with(Deeds::READS)
+            }
+            "contains" | "starts_with" | "ends_with" => {
+                let says = args.first().and_then(|arg| self.scope.text(At { id: *arg, ..at }));
+                if says.is_some_and(|text| text.contains("404")) {
+                    deeds = deeds.with(Deeds::TELLS_404);
+                }
+            }
+            _ => {}
+        }
+        deeds
+    }
+
+    /// What the SDK's table says of a call; by name alone only where the receiver's type is unknown and the crate uses the SDK.
+    pub(super) fn sdk_deeds(&self, at: At) -> Deeds {
+        let sdks = || self.scope.sdks.iter().copied().filter(|sdk| sdk.speaks_mcp());
+        let body = self.scope.body(at.fx);
+        let deed = match body.kind(at.id) {
+            Kind::Method(receiver, name, _) => {
+                if !self.scope.callees(at).is_empty() {
+                    return Deeds::default();
+                }
+                match self.scope.type_of(At { id: *receiver, ..at }) {
+                    Some(ty) if sdk::role(sdks(), &ty).is_some() => {
+                        sdk::deed(sdks(), Some(&ty), name).or_else(|| sdk::deed(sdks(), None, name))
+                    }
+                    Some(ty) if self.scope.defs(&ty).next().is_some() && !self.handle_types.contains(&ty) => {
+                        None
+                    }
+                    _ => sdk::deed(sdks(), None, name).filter(|_| telling(name)),
+                }
+            }
+            Kind::Call(callee, _) => body
+                .last_segment(*callee)
+                .and_then(|name| sdk::deed(sdks(), None, name))
+                .filter(|deed| *deed == Deed::Initialise),
+            _ => None,
+        };
+        match deed {
+            Some(Deed::Initialise) => Deeds::INITIALISES.with(Deeds::USES_HANDLE),
+            Some(Deed::CallTool) => Deeds::CALLS.with(Deeds::USES_HANDLE),
+            Some(Deed::Request | Deed::SafeRequest) => Deeds::USES_HANDLE,
+            _ => Deeds::default(),
+        }
+    }
+}
+
+/// Method names that no other crate is likely to use for something else.
+fn telling(name: &str) -> bool {
+    matches!(
+        name,
+        "call_tool"
+            | "list_tools"
+            | "list_all_tools"
+            | "list_all_resources"
+            | "list_all_prompts"
+            | "call_tool_once"
+            | "serve"
+    )
+}
+
+fn path_deeds(path: &[Name]) -> Deeds {
+    let [.., ty, name] = path else { return Deeds::default() };
+    match (&**ty, &**name) {
+        ("Method", "GET") => Deeds::GET.with(Deeds::SENDS),
+        ("Method", "POST") => Deeds::POST.with(Deeds::SENDS),
+        ("Method", "DELETE") => Deeds::DELETE.with(Deeds::SENDS),
+        ("Request", "get") => Deeds::GET.with(Deeds::SENDS),
+        ("Request", "post") => Deeds::POST.with(Deeds::SENDS),
+        ("Request", "delete") => Deeds::DELETE.with(Deeds::SENDS),
+        (_, name) if name.starts_with("InitializeRequest") => Deeds::INITIALISES,
+        _ => Deeds::default(),
+    }
+}
+
+fn compared(body: &Body, op: Op, a: Id, b: Id) -> Option<Deeds> {
+    let is_404 = |id: Id| {
+        body.inside(id).iter().any(|id| match body.kind(*id) {
+            Kind::Int(404) => true,
+            Kind::Path(path) => path.last().is_some_and(|last| &**last == "NOT_FOUND"),
+            _ => false,
+        })
+    };
+    let is_status = |id: Id| match body.kind(body.peel(id)) {
+        Kind::Method(_, name, args) => args.is_empty() && (&**name == "status" || &**name == "as_u16"),
+        Kind::Path(path) => path.last().is_some_and(|last| &**last == "status"),
+        Kind::Field(_, name) => &**name == "status",
+        _ => false,
+    };
+    if matches!(op, Op::Eq | Op::Ne) && (is_404(a) || is_404(b)) {
+        return Some(Deeds::TELLS_404.with(Deeds::STATUS));
+    }
+    (is_status(a) || is_status(b)).then_some(Deeds::STATUS)
+}
+
+/// Whether the receiver is an HTTP client by its name.
+fn is_http(body: &Body, receiver: Id) -> bool {
+    match body.kind(body.peel(receiver)) {
+        Kind::Path(path) => path.last().is_some_and(|last| http_word(last)),
+        Kind::Field(_, name) => http_word(name),
+        Kind::Method(receiver, name, args) => {
+            args.is_empty() && (http_word(name) || is_http(body, *receiver))
+        }
+        Kind::Call(callee, _) => {
+            matches!(body.kind(*callee), Kind::Path(path) if path.iter().any(|part| &**part == "Client" || &**part == "client" || &**part == "Agent"))
+        }
+        _ => false,
+    }
+}
+
+fn http_word(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    ["http", "client", "reqwest", "agent", "backend"].iter().any(|word| lower.contains(word))
+}
+
+/// Whether the result of the call is built up as a request: `.header(…)`, `.send()`, `.json(…)` follow.
+fn builds_request(body: &Body, id: Id) -> bool {
+    let mut child = id;
+    for (parent, _) in body.ancestors(id) {
+        match body.kind(parent) {
+            Kind::Method(receiver, name, _) if *receiver == child => match &**name {
+                "header" | "headers" | "send" | "bearer_auth" | "body" | "json" | "send_json" | "set"
+                | "timeout" => return true,
+                "map_err" | "unwrap" | "expect" | "context" => {}
+                _ => return false,
+            },
+            Kind::Try(_) | Kind::Await(_) => {}
+            _ => return false,
+        }
+        child = parent;
+    }
+    false
+}
+
+/// The head of a loop as a node, where it has one.
+#[must_use]
+pub(crate) fn head(head: &Head) -> Option<Id> {
+    match head {
+        Head::Forever => None,
+        Head::While(id) | Head::For(_, id) => Some(*id),
+    }
+}

@@ -1,0 +1,331 @@
+//! Where session ids, cursors and handles are kept: found by following values from the headers, and types from the SDKs.
+//! Knows storage, not what is done with it.
+
+use super::{Client, Header};
+use crate::facts::TypeText;
+use crate::facts::ir::{Id, Kind, Name};
+use crate::scope::{At, Binding, Fx};
+use crate::sdk::{self, Role};
+use std::collections::BTreeSet;
+
+/// A place that keeps a value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Slot {
+    /// A field of a type.
+    Field(Name, Name),
+    /// A local variable.
+    Local(Fx, Name),
+    /// A parameter, by position.
+    Param(Fx, usize),
+}
+
+impl Client<'_> {
+    pub(super) fn find_handle_types(&mut self) {
+        let sdks: Vec<_> = self.scope.sdks.iter().copied().filter(|sdk| sdk.speaks_mcp()).collect();
+        for sdk in &sdks {
+            for ty in sdk.types.iter().filter(|ty| matches!(ty.is, Role::Handle)) {
+                self.handle_types.insert(ty.name.into());
+            }
+        }
+        if self.handle_types.is_empty() {
+            return;
+        }
+        let transports: BTreeSet<&str> = sdks
+            .iter()
+            .flat_map(|sdk| sdk.types)
+            .filter(|ty| matches!(ty.is, Role::Transport) && ty.name != "TokioChildProcess")
+            .map(|ty| ty.name)
+            .collect();
+        for _ in 0..3 {
+            let mut found = Vec::new();
+            for def in
+                self.scope.all_types().filter(|def| !def.test && !self.handle_types.contains(&def.name))
+            {
+                let holds = def.fields.iter().any(|field| {
+                    let text = &field.ty;
+                    let sdk = text.0.iter().any(|name| transports.contains(&**name));
+                    (self.holds_handle(text) || sdk)
+                        && !text.has("HashMap")
+                        && !text.has("Vec")
+                        && !text.has("DashMap")
+                });
+                if holds
+                    && (connection_word(&def.name) || def.fields.iter().any(|field| field.name.is_empty()))
+                {
+                    found.push(def.name.clone());
+                }
+            }
+            if found.is_empty() {
+                break;
+            }
+            self.handle_types.extend(found);
+        }
+    }
+
+    /// Whether a value of this type owns a session.
+    #[must_use]
+    pub fn holds_handle(&self, text: &TypeText) -> bool {
+        !text.has("RoleServer") && text.0.iter().any(|name| self.handle_types.contains(name))
+    }
+
+    pub(super) fn find_slots(&mut self) {
+        for def in self.scope.all_types().filter(|def| !def.test) {
+            let holding =
+                def.fields.iter().filter(|field| self.holds_handle(&field.ty) && !field.name.is_empty());
+            let holding: Vec<Slot> =
+                holding.map(|field| Slot::Field(def.name.clone(), field.name.clone())).collect();
+            self.handles.extend(holding);
+        }
+        let mut open: Vec<(Header, At)> = Vec::new();
+        for fx in self.scope.all() {
+            if self.serves(fx) {
+                continue;
+            }
+            for used in self.headers(fx) {
+                match used.value {
+                    Some(value) => open.push((used.header, At { fx, id: value })),
+                    None => open.extend(self.kept(used.at).into_iter().map(|at| (used.header, at))),
+                }
+            }
+            let function = self.scope.function(fx);
+            if let Some(owner) = &function.owner {
+                let slot = |name: &Name| Slot::Field(owner.clone(), name.clone());
+                self.sessions.extend(function.marks.session.iter().map(slot));
+                self.cursors.extend(function.marks.cursor.iter().map(slot));
+            }
+        }
+        let mut seen = BTreeSet::new();
+        while let Some((header, at)) = open.pop() {
+            if !seen.insert((header, at)) || seen.len() > 20_000 {
+                continue;
+            }
+            for (slot, more) in self.slots_behind(at) {
+                open.extend(more.into_iter().map(|at| (header, at)));
+                match header {
+                    Header::Session => self.sessions.insert(slot),
+                    Header::Cursor => self.cursors.insert(slot),
+                };
+            }
+        }
+    }
+
+    /// The places a header's value is put into: `*slot = value`, `map.insert(key, value)`, `slot.set(value)`.
+    fn kept(&self, read: At) -> Vec<At> {
+        let body = self.scope.body(read.fx);
+        let mut out = Vec::new();
+        for id in body.ids() {
+            let (target, values): (Id, &[Id]) = match body.kind(id) {
+                Kind::Assign(left, right) => (*left, std::slice::from_ref(right)),
+                Kind::Method(receiver, name, args)
+                    if matches!(&**name, "insert" | "store" | "set" | "replace") =>
+                {
+                    (*receiver, args)
+                }
+                _ => continue,
+            };
+            let from = |value: &Id| self.scope.origins(At { id: *value, ..read }).contains(&read);
+            if values.last().is_some_and(from) {
+                out.push(At { id: target, ..read });
+            }
+        }
+        out
+    }
+
+    /// The slots that a value comes from, and the values that go into them elsewhere.
+    fn slots_behind(&self, at: At) -> Vec<(Slot, Vec<At>)> {
+        let mut out = Vec::new();
+        let body = self.scope.body(at.fx);
+        if let Some(name) = body.local(body.peel(at.id))
+            && &**name != "self"
+            && self.reassigned(at.fx, name)
+        {
+            out.push((Slot::Local(at.fx, name.clone()), Vec::new()));
+        }
+        for origin in self.scope.origins(at) {
+            self.behind(origin, 4, &mut out);
+        }
+        out
+    }
+
+    fn behind(&self, origin: At, depth: u8, out: &mut Vec<(Slot, Vec<At>)>) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        let body = self.scope.body(origin.fx);
+        match body.kind(origin.id) {
+            Kind::Field(..) => {
+                if let Some(slot) = self.field_slot(origin) {
+                    out.push((slot, Vec::new()));
+                }
+            }
+            Kind::Path(path) if path.len() == 1 => {
+                if let Some(Binding::Param(index)) = self.scope.binding(origin.fx, &path[0], origin.id) {
+                    out.push((Slot::Param(origin.fx, index), self.arguments(origin.fx, index)));
+                }
+            }
+            Kind::Method(receiver, name, _) => {
+                let callees = self.scope.callees(origin);
+                for fx in callees {
+                    for root in self
+                        .scope
+                        .body(*fx)
+                        .root()
+                        .iter()
+                        .flat_map(|root| self.scope.origins(At { fx: *fx, id: *root }))
+                    {
+                        self.behind(root, depth, out);
+                    }
+                }
+                if callees.is_empty()
+                    && matches!(
+                        &**name,
+                        "get" | "get_mut" | "remove" | "entry" | "and_then" | "map" | "is_some"
+                    )
+                {
+                    for root in self.scope.origins(At { id: *receiver, ..origin }) {
+                        self.behind(root, depth, out);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What callers pass for a parameter.
+    fn arguments(&self, fx: Fx, index: usize) -> Vec<At> {
+        let mut out = Vec::new();
+        for caller in self.scope.callers(fx) {
+            let at = caller.at;
+            let arg = match self.scope.kind(at) {
+                Kind::Method(_, _, args) => args.get(index),
+                Kind::Call(_, args) => args.get(index + usize::from(self.scope.function(fx).takes_self)),
+                _ => None,
+            };
+            out.extend(arg.map(|id| At { id: *id, ..at }));
+        }
+        out
+    }
+
+    fn reassigned(&self, fx: Fx, name: &Name) -> bool {
+        let body = self.scope.body(fx);
+        body.ids().any(|id| match body.kind(id) {
+            Kind::Assign(left, _) => body.local(body.peel(*left)) == Some(name),
+            _ => false,
+        })
+    }
+
+    fn field_slot(&self, at: At) -> Option<Slot> {
+        let Kind::Field(base, name) = self.scope.kind(at) else { return None };
+        let ty = self.scope.type_of(At { id: *base, ..at })?;
+        self.scope.field_type(&ty, name)?;
+        Some(Slot::Field(ty, name.clone()))
+    }
+
+    /// The slot that an lvalue, a guard or a receiver stands for.
+    #[must_use]
+    pub fn slot(&self, at: At) -> Option<Slot> {
+        self.slot_within(at, 8)
+    }
+
+    fn slot_within(&self, at: At, depth: u8) -> Option<Slot> {
+        let depth = depth.checked_sub(1)?;
+        let body = self.scope.body(at.fx);
+        let id = body.peel(at.id);
+        let to = |id| At { id, ..at };
+        match body.kind(id) {
+            Kind::Field(base, name) => {
+                if let Some(slot) = self.field_slot(to(id)) {
+                    return Some(slot);
+                }
+                if self.scope.type_of(to(*base)).is_some() {
+                    return None;
+                }
+                // The base's type cannot be told: the field's name decides if exactly one slot has it.
+                let mut named = self
+                    .sessions
+                    .iter()
+                    .chain(&self.handles)
+                    .filter(|slot| matches!(slot, Slot::Field(_, field) if field == name));
+                let first = named.next()?;
+                named.next().is_none().then(|| first.clone())
+            }
+            Kind::Method(receiver, name, _) if guards(name) => self.slot_within(to(*receiver), depth),
+            Kind::Path(path) if path.len() == 1 => {
+                let local = Slot::Local(at.fx, path[0].clone());
+                if self.sessions.contains(&local) {
+                    return Some(local);
+                }
+                match self.scope.binding(at.fx, &path[0], id)? {
+                    Binding::Let { init: Some(init), .. } => self.slot_within(to(init), depth),
+                    Binding::Match { value, .. } => self.slot_within(to(value), depth),
+                    Binding::Param(index) => Some(Slot::Param(at.fx, index)),
+                    _ => None,
+                }
+            }
+            Kind::Call(callee, args)
+                if args.len() == 1 && body.last_segment(*callee).is_some_and(|name| &**name == "clone") =>
+            {
+                self.slot_within(to(args[0]), depth)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the slot keeps a session id or a handle.
+    #[must_use]
+    pub fn keeps_session(&self, slot: &Slot) -> bool {
+        if self.sessions.contains(slot) || self.handles.contains(slot) {
+            return true;
+        }
+        match slot {
+            Slot::Param(fx, index) => {
+                let param = &self.scope.function(*fx).params[*index];
+                self.holds_handle(&param.ty)
+                    && (param.ty.has("Option") || param.ty.has("Mutex") || param.ty.has("RwLock"))
+            }
+            _ => false,
+        }
+    }
+
+    /// The role a type plays in the SDKs the crate uses.
+    #[must_use]
+    pub fn role(&self, ty: &str) -> Option<Role> {
+        sdk::role(self.scope.sdks.iter().copied(), ty)
+    }
+}
+
+fn guards(name: &str) -> bool {
+    matches!(
+        name,
+        "lock"
+            | "write"
+            | "read"
+            | "borrow_mut"
+            | "borrow"
+            | "get_mut"
+            | "as_mut"
+            | "unwrap"
+            | "expect"
+            | "blocking_lock"
+            | "blocking_write"
+            | "try_lock"
+            | "try_write"
+            | "ok"
+            | "clone"
+            | "as_ref"
+            | "map_err"
+            | "lock_owned"
+            | "write_owned"
+            | "unwrap_or_else"
+            | "entry"
+            | "deref_mut"
+    )
+}
+
+fn connection_word(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    ["conn", "client", "service", "session", "transport", "mcp", "peer", "handle"]
+        .iter()
+        .any(|word| lower.contains(word))
+        && !["config", "state", "manager", "registry", "app", "factory", "options", "params"]
+            .iter()
+            .any(|word| lower.contains(word))
+}

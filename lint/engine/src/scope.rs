@@ -1,0 +1,197 @@
+//! The crate as a whole: every function and type by name, constants, who calls whom, and what values come from.
+//! Knows names and shapes; which of them mean a session is said in `client`.
+
+mod binding;
+mod call;
+mod origin;
+mod types;
+
+pub use binding::Binding;
+pub use call::Caller;
+
+use crate::facts::ir::{Body, Id, Kind, Name};
+use crate::facts::{FileFacts, Function};
+use crate::finding::Range;
+use crate::sdk::{self, Sdk};
+use std::collections::{BTreeMap, HashMap};
+
+/// A function of the crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fx(pub u32);
+
+/// A node of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct At {
+    /// The function.
+    pub fx: Fx,
+    /// The node.
+    pub id: Id,
+}
+
+/// All facts of a crate (or of the crates of a workspace), with the indexes that rules need.
+pub struct Scope {
+    /// The files, sorted by path.
+    pub files: Vec<FileFacts>,
+    /// Where each function stands: file, index.
+    functions: Vec<(u32, u32)>,
+    by_name: HashMap<Name, Vec<Fx>>,
+    types: HashMap<Name, Vec<(u32, u32)>>,
+    consts: HashMap<Name, Name>,
+    renames: HashMap<Name, Name>,
+    /// The SDKs and HTTP stacks that the crate names.
+    pub sdks: Vec<&'static Sdk>,
+    /// Resolved callees of every call node.
+    callees: HashMap<At, Vec<Fx>>,
+    callers: Vec<Vec<Caller>>,
+    /// Where a variant is built (or named) outside patterns: variant → places.
+    built: HashMap<Name, Vec<At>>,
+}
+
+impl Scope {
+    /// Indexes the files. Their order does not matter.
+    #[must_use]
+    pub fn new(mut files: Vec<FileFacts>) -> Scope {
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut scope = Scope {
+            functions: Vec::new(),
+            by_name: HashMap::new(),
+            types: HashMap::new(),
+            consts: HashMap::new(),
+            renames: HashMap::new(),
+            sdks: Vec::new(),
+            callees: HashMap::new(),
+            callers: Vec::new(),
+            built: HashMap::new(),
+            files,
+        };
+        scope.index();
+        scope.link();
+        scope
+    }
+
+    fn index(&mut self) {
+        let mut roots = BTreeMap::new();
+        for (at, file) in self.files.iter().enumerate() {
+            for (index, function) in file.functions.iter().enumerate() {
+                let fx = Fx(self.functions.len() as u32);
+                self.functions.push((at as u32, index as u32));
+                self.by_name.entry(function.name.clone()).or_default().push(fx);
+            }
+            for (index, ty) in file.types.iter().enumerate() {
+                self.types.entry(ty.name.clone()).or_default().push((at as u32, index as u32));
+            }
+            for (name, text) in &file.consts {
+                self.consts.entry(name.clone()).or_insert_with(|| text.clone());
+            }
+            for (new, old) in &file.renames {
+                self.renames.entry(new.clone()).or_insert_with(|| old.clone());
+            }
+            for root in &file.crates {
+                if let Some(sdk) = sdk::by_root(root) {
+                    roots.insert(sdk.krate, sdk);
+                }
+            }
+        }
+        self.sdks = roots.into_values().collect();
+    }
+
+    /// Every function, in the order of files and places.
+    pub fn all(&self) -> impl Iterator<Item = Fx> + use<> {
+        (0..self.functions.len() as u32).map(Fx)
+    }
+
+    /// The function.
+    #[must_use]
+    pub fn function(&self, fx: Fx) -> &Function {
+        let (file, index) = self.functions[fx.0 as usize];
+        &self.files[file as usize].functions[index as usize]
+    }
+
+    /// The file a function stands in.
+    #[must_use]
+    pub fn file(&self, fx: Fx) -> &FileFacts {
+        &self.files[self.functions[fx.0 as usize].0 as usize]
+    }
+
+    /// The body of a function.
+    #[must_use]
+    pub fn body(&self, fx: Fx) -> &Body {
+        &self.function(fx).body
+    }
+
+    /// What a node is.
+    #[must_use]
+    pub fn kind(&self, at: At) -> &Kind {
+        self.body(at.fx).kind(at.id)
+    }
+
+    /// Where a node stands.
+    #[must_use]
+    pub fn range(&self, at: At) -> Range {
+        self.body(at.fx).range(at.id)
+    }
+
+    /// The functions of this name.
+    #[must_use]
+    pub fn named(&self, name: &str) -> &[Fx] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The calls of a function, in the order of their places.
+    #[must_use]
+    pub fn callers(&self, fx: Fx) -> &[Caller] {
+        &self.callers[fx.0 as usize]
+    }
+
+    /// What a call may reach; empty when it leaves the crate or cannot be told.
+    #[must_use]
+    pub fn callees(&self, at: At) -> &[Fx] {
+        self.callees.get(&at).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where the crate builds the variant `name` of its own enum `on`, tests left out.
+    pub fn builds<'a>(&'a self, on: &'a str, name: &str) -> impl Iterator<Item = At> + 'a {
+        let places = self.built.get(name).map_or(&[][..], Vec::as_slice);
+        places.iter().copied().filter(move |at| {
+            let function = self.function(at.fx);
+            let (Kind::Path(path) | Kind::Struct(path, ..)) = self.kind(*at) else { return false };
+            let ty = path.len().checked_sub(2).map(|at| &path[at]);
+            let own = |ty: &Name| &**ty == on || (&**ty == "Self" && function.owner.as_deref() == Some(on));
+            !function.test && ty.is_some_and(own)
+        })
+    }
+
+    /// The name an import renamed, or the name itself.
+    #[must_use]
+    pub fn original<'a>(&'a self, name: &'a Name) -> &'a Name {
+        self.renames.get(name).unwrap_or(name)
+    }
+
+    /// The text of a node that is a string or a constant, through conversions and constructors around it.
+    #[must_use]
+    pub fn text(&self, at: At) -> Option<&Name> {
+        let body = self.body(at.fx);
+        let mut id = at.id;
+        for _ in 0..8 {
+            id = body.peel(id);
+            match body.kind(id) {
+                Kind::Str(text) => return Some(text),
+                Kind::Path(path) => {
+                    let last = path.last()?;
+                    let constant = self.consts.get(last).or_else(|| self.consts.get(self.original(last)));
+                    if constant.is_some() || path.len() != 1 {
+                        return constant;
+                    }
+                    let Some(Binding::Let { init: Some(init), .. }) = self.binding(at.fx, last, id) else {
+                        return None;
+                    };
+                    id = init;
+                }
+                Kind::Method(receiver, _, args) if args.is_empty() => id = *receiver,
+                Kind::Call(_, args) if args.len() == 1 => id = args[0],
+                _ => return None,
+            }
+        }
+        None
+    }
+}

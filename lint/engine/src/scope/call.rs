@@ -1,0 +1,234 @@
+//! Who calls whom: methods by receiver type where it can be told, by name and arity where not.
+//! Knows no summary; a call that may reach too many functions reaches none.
+
+use super::{At, Fx, Scope};
+use crate::facts::ir::{Id, Kind, Name};
+
+/// A call of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Caller {
+    /// Where.
+    pub at: At,
+    /// Whether the callee was told by its type (or path), not by its name alone.
+    pub sure: bool,
+}
+
+/// A name alone that leads to more functions than this tells nothing.
+const AMBIGUOUS: usize = 6;
+
+/// Names that the standard library and every HTTP or channel crate share: by name alone they tell nothing.
+const SHARED: &[&str] = &[
+    "get",
+    "get_mut",
+    "insert",
+    "remove",
+    "take",
+    "clone",
+    "send",
+    "next",
+    "read",
+    "write",
+    "lock",
+    "push",
+    "pop",
+    "clear",
+    "new",
+    "from",
+    "into",
+    "default",
+    "len",
+    "iter",
+    "map",
+    "and_then",
+    "unwrap",
+    "expect",
+    "ok",
+    "err",
+    "as_ref",
+    "as_mut",
+    "to_string",
+    "to_owned",
+    "contains",
+    "contains_key",
+    "entry",
+    "extend",
+    "drain",
+    "retain",
+    "recv",
+    "poll",
+    "poll_next",
+    "wait",
+    "join",
+    "abort",
+    "spawn",
+    "run",
+    "start",
+    "stop",
+    "close",
+    "drop",
+    "set",
+    "load",
+    "store",
+    "swap",
+    "parse",
+    "build",
+    "header",
+    "headers",
+    "body",
+    "json",
+    "text",
+    "bytes",
+    "status",
+    "get_or_insert_with",
+    "filter",
+    "find",
+    "any",
+    "all",
+    "is_empty",
+    "is_some",
+    "is_none",
+    "is_ok",
+    "is_err",
+    "unwrap_or",
+    "eq",
+    "cmp",
+    "fmt",
+    "hash",
+    "name",
+    "id",
+    "key",
+    "value",
+    "post",
+    "delete",
+    "put",
+    "update",
+    "try_send",
+    "flush",
+    "replace",
+    "timeout",
+    "cancel",
+    "init",
+    "execute",
+    "call",
+    "request",
+    "with",
+    "split",
+];
+
+impl Scope {
+    pub(super) fn link(&mut self) {
+        let mut callees = std::collections::HashMap::new();
+        let mut built: std::collections::HashMap<Name, Vec<At>> = std::collections::HashMap::new();
+        let mut callers: Vec<Vec<Caller>> = vec![Vec::new(); self.functions.len()];
+        for fx in self.all() {
+            for id in self.body(fx).ids() {
+                let at = At { fx, id };
+                if let Kind::Path(path) | Kind::Struct(path, ..) = self.kind(at)
+                    && let [.., _, variant] = path.as_slice()
+                    && variant.starts_with(char::is_uppercase)
+                {
+                    built.entry(variant.clone()).or_default().push(at);
+                }
+                let (found, sure) = match self.kind(at) {
+                    Kind::Method(receiver, name, args) => {
+                        self.method_targets(at, *receiver, name, args.len())
+                    }
+                    Kind::Call(callee, args) => self.path_targets(at, *callee, args.len()),
+                    _ => continue,
+                };
+                if found.is_empty() {
+                    continue;
+                }
+                for target in &found {
+                    callers[target.0 as usize].push(Caller { at, sure });
+                }
+                callees.insert(at, found);
+            }
+        }
+        self.built = built;
+        self.callees = callees;
+        self.callers = callers;
+    }
+
+    fn method_targets(&self, at: At, receiver: Id, name: &Name, args: usize) -> (Vec<Fx>, bool) {
+        let fits = |fx: &Fx| {
+            let function = self.function(*fx);
+            function.takes_self && function.owner.is_some() && function.params.len() == args
+        };
+        let mut found: Vec<Fx> = self.named(name).iter().copied().filter(fits).collect();
+        if found.is_empty() {
+            return (found, false);
+        }
+        let test = self.function(at.fx).test;
+        found.retain(|fx| test || !self.function(*fx).test);
+        if let Some(ty) = self.type_of(At { id: receiver, ..at }) {
+            let own = |fx: &Fx| {
+                self.function(*fx).owner.as_ref() == Some(&ty)
+                    || self.function(*fx).of_trait.as_ref() == Some(&ty)
+            };
+            let typed: Vec<Fx> = found.iter().copied().filter(own).collect();
+            if !typed.is_empty() {
+                return (typed, true);
+            }
+            // The type is known and has no such method here: a trait's default, an SDK's, or a field of another crate.
+            if self.is_type(&ty) && self.defs(&ty).next().is_some() {
+                return (Vec::new(), true);
+            }
+        }
+        if SHARED.contains(&&**name) || found.len() > AMBIGUOUS {
+            return (Vec::new(), false);
+        }
+        (self.nearest(at.fx, found), false)
+    }
+
+    fn path_targets(&self, at: At, callee: Id, args: usize) -> (Vec<Fx>, bool) {
+        let Kind::Path(path) = self.body(at.fx).kind(callee) else { return (Vec::new(), false) };
+        let Some(name) = path.last() else { return (Vec::new(), false) };
+        let name = self.original(name);
+        let arity = |fx: &Fx| {
+            let function = self.function(*fx);
+            function.params.len() + usize::from(function.takes_self) == args
+        };
+        let test = self.function(at.fx).test;
+        let found: Vec<Fx> = self.named(name).iter().copied().filter(arity).collect();
+        let found = found.into_iter().filter(|fx| test || !self.function(*fx).test).collect::<Vec<_>>();
+        if let [.., ty, _] = path.as_slice() {
+            let ty = match &**ty {
+                "Self" => self.function(at.fx).owner.as_ref(),
+                text if text.starts_with(char::is_uppercase) => Some(ty),
+                _ => None,
+            };
+            if let Some(ty) = ty {
+                let ty = self.original(ty);
+                let own = |fx: &Fx| self.function(*fx).owner.as_ref() == Some(ty);
+                return (found.into_iter().filter(own).collect(), true);
+            }
+        }
+        let free: Vec<Fx> = found.into_iter().filter(|fx| self.function(*fx).owner.is_none()).collect();
+        if free.len() > AMBIGUOUS {
+            return (Vec::new(), false);
+        }
+        (self.nearest(at.fx, free), true)
+    }
+
+    /// Of several functions of one name: those of the same file, else of the same folder tree, else all.
+    fn nearest(&self, from: Fx, found: Vec<Fx>) -> Vec<Fx> {
+        let here = &self.file(from).path;
+        let pick =
+            |keep: &dyn Fn(&Fx) -> bool| found.iter().copied().filter(|fx| keep(fx)).collect::<Vec<_>>();
+        let same = pick(&|fx| self.file(*fx).path == *here);
+        if !same.is_empty() {
+            return same;
+        }
+        let krate = krate_of(here);
+        let near = pick(&|fx| krate_of(&self.file(*fx).path) == krate);
+        if near.is_empty() { found } else { near }
+    }
+}
+
+/// The folder above the last `src`: files below it belong to one crate.
+fn krate_of(path: &std::path::Path) -> std::path::PathBuf {
+    let parts: Vec<_> = path.components().collect();
+    let src = parts.iter().rposition(|part| part.as_os_str() == "src").unwrap_or(0);
+    parts[..src].iter().collect()
+}
