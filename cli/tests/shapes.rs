@@ -1,0 +1,118 @@
+//! Real output against the schemas: our own for `json`, OASIS's for `sarif`; and that all formats tell the same.
+
+mod command;
+
+use command::{FORMATS, View, all_recordings, audit, findings, root, shipped};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn schema(path: &str) -> jsonschema::Validator {
+    let text = std::fs::read_to_string(root().join(path)).expect("the schema is shipped");
+    jsonschema::validator_for(&serde_json::from_str(&text).expect("a schema is JSON"))
+        .expect("a schema is valid itself")
+}
+
+fn hold(validator: &jsonschema::Validator, value: &Value, what: &Path) {
+    let errors: Vec<String> =
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{}: {errors:#?}\n{value}", what.display());
+}
+
+#[test]
+fn json_lines_have_the_documented_shape() {
+    let validator = schema("docs/schema/json.schema.json");
+    let mut held = 0;
+    for run in shipped() {
+        for view in View::EACH {
+            for line in audit("json", &view.files(&run), &[]).out.lines() {
+                hold(&validator, &serde_json::from_str(line).expect("every line is JSON"), &run);
+                held += 1;
+            }
+        }
+    }
+    assert!(held > 2 * shipped().len() * View::EACH.len(), "there are findings to hold against it");
+}
+
+#[test]
+fn the_schema_refuses_what_is_not_documented() {
+    let validator = schema("docs/schema/json.schema.json");
+    let run = shipped()
+        .into_iter()
+        .find(|run| run.ends_with("s02d_cut_after_effect__naive-discard__ts1"))
+        .expect("it is shipped");
+    let mut line = findings(&audit("json", &View::Wire.files(&run), &[]).out).remove(0);
+    assert!(validator.is_valid(&line));
+    line["surprise"] = Value::Bool(true);
+    assert!(!validator.is_valid(&line));
+}
+
+#[test]
+fn sarif_is_what_oasis_says() {
+    let validator = schema("fixtures/schema/sarif-2.1.0.json");
+    for run in shipped() {
+        for view in View::EACH {
+            let text = audit("sarif", &view.files(&run), &[]).out;
+            hold(&validator, &serde_json::from_str(&text).expect("one JSON document"), &run);
+        }
+    }
+}
+
+/// Fingerprints that a format shows.
+fn fingerprints(format: &str, out: &str) -> BTreeSet<String> {
+    let text = |value: &Value| value.as_str().expect("a fingerprint is text").to_owned();
+    match format {
+        "json" => findings(out).iter().map(|finding| text(&finding["fingerprint"])).collect(),
+        "sarif" => {
+            let document: Value = serde_json::from_str(out).expect("one JSON document");
+            let results = document["runs"][0]["results"].as_array().expect("a list").clone();
+            results.iter().map(|result| text(&result["partialFingerprints"]["unbroken/v1"])).collect()
+        }
+        "junit" => out
+            .lines()
+            .filter(|line| line.contains("<testcase") && line.contains("classname="))
+            .filter_map(|line| {
+                line.split("name=\"").nth(1)?.split('"').next()?.rsplit(' ').next().map(str::to_owned)
+            })
+            .collect(),
+        other => panic!("{other} shows no fingerprints"),
+    }
+}
+
+fn formats_agree(runs: &[PathBuf]) {
+    for run in runs {
+        let files = View::Wire.files(run);
+        let json = audit("json", &files, &[]);
+        let expected = fingerprints("json", &json.out);
+        for format in FORMATS {
+            let ran = audit(format, &files, &[]);
+            assert_eq!(ran.code, json.code, "{} {format}", run.display());
+            match format {
+                "sarif" | "junit" => {
+                    assert_eq!(fingerprints(format, &ran.out), expected, "{} {format}", run.display())
+                }
+                "brief" => assert_eq!(
+                    ran.out.lines().filter(|line| line.ends_with(')') && line.contains(": ")).count(),
+                    findings(&json.out).len()
+                ),
+                "human" => assert_eq!(
+                    ran.out.matches("  more: unbroken explain").count(),
+                    findings(&json.out).len().min(50)
+                ),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn every_format_tells_the_same_findings_and_exit_code() {
+    formats_agree(&shipped());
+}
+
+#[test]
+fn every_format_agrees_over_all_recordings() {
+    if let Some(runs) = all_recordings() {
+        formats_agree(&runs);
+    }
+}
