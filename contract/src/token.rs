@@ -3,9 +3,9 @@
 
 use std::fmt;
 
+use crate::action::Action;
 use crate::canonical::Canonicalizer;
 use crate::cursor::{IdOrder, Placement, place};
-use crate::next::Action;
 use crate::sha256::Sha256;
 use crate::verdict::ResumptionVerdict;
 
@@ -63,11 +63,11 @@ pub fn fingerprint(context: &Context<'_>) -> Fingerprint {
 
 /// Whose stream it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Session<'a> {
+pub enum Owner<'a> {
     /// The session with this id.
-    Id(&'a str),
+    Session(&'a str),
     /// No session id was issued: this endpoint, as this client.
-    None {
+    Endpoint {
         /// The URL of the MCP endpoint.
         endpoint: &'a str,
         /// A name of the client that survives a restart.
@@ -78,7 +78,7 @@ pub enum Session<'a> {
 /// All that a client has to persist to resume one stream after a restart (contract 3.4).
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ResumeToken {
-    session: Owner,
+    owner: Kept,
     /// A name of the stream among those of the session, the client's own.
     pub stream: String,
     /// The last event id read.
@@ -90,7 +90,7 @@ pub struct ResumeToken {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Owner {
+enum Kept {
     Session(String),
     Endpoint { endpoint: String, client: String },
 }
@@ -105,15 +105,15 @@ impl fmt::Debug for ResumeToken {
 impl ResumeToken {
     /// A token for `stream` at `cursor`, with ids of no known order.
     #[must_use]
-    pub fn new(session: Session<'_>, stream: &str, cursor: &str, fingerprint: Fingerprint) -> ResumeToken {
-        let session = match session {
-            Session::Id(id) => Owner::Session(id.to_owned()),
-            Session::None { endpoint, client } => {
-                Owner::Endpoint { endpoint: endpoint.to_owned(), client: client.to_owned() }
+    pub fn new(owner: Owner<'_>, stream: &str, cursor: &str, fingerprint: Fingerprint) -> ResumeToken {
+        let owner = match owner {
+            Owner::Session(id) => Kept::Session(id.to_owned()),
+            Owner::Endpoint { endpoint, client } => {
+                Kept::Endpoint { endpoint: endpoint.to_owned(), client: client.to_owned() }
             }
         };
         let (stream, cursor) = (stream.to_owned(), cursor.to_owned());
-        ResumeToken { session, stream, cursor, fingerprint, order: IdOrder::Opaque }
+        ResumeToken { owner, stream, cursor, fingerprint, order: IdOrder::Opaque }
     }
 
     /// The same token, with ids of a declared order.
@@ -125,10 +125,10 @@ impl ResumeToken {
 
     /// Whose stream it is.
     #[must_use]
-    pub fn session(&self) -> Session<'_> {
-        match &self.session {
-            Owner::Session(id) => Session::Id(id),
-            Owner::Endpoint { endpoint, client } => Session::None { endpoint, client },
+    pub fn owner(&self) -> Owner<'_> {
+        match &self.owner {
+            Kept::Session(id) => Owner::Session(id),
+            Kept::Endpoint { endpoint, client } => Owner::Endpoint { endpoint, client },
         }
     }
 }
@@ -214,9 +214,9 @@ impl Belief {
 /// contract 3.4 that fits. Events with empty data carry nothing and are skipped.
 #[must_use]
 pub fn validate_resume(token: &ResumeToken, resumed: &Resumed<'_>) -> Belief {
-    match (token.session(), resumed.session) {
+    match (token.owner(), resumed.session) {
         (_, None) => return Belief::Unproved(Doubt::NoSessionAcknowledged),
-        (Session::Id(held), Some(named)) if held == named => {}
+        (Owner::Session(held), Some(named)) if held == named => {}
         // Where none was issued, a named session is another one.
         (_, Some(_)) => return Belief::Failed(Disproof::SessionChanged),
     }

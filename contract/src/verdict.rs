@@ -3,7 +3,7 @@
 
 use crate::close::Close;
 use crate::resume::Rejection;
-use crate::token::{Belief, Disproof, ResumeToken, Resumed, Session, validate_resume};
+use crate::token::{Belief, Disproof, Owner, ResumeToken, Resumed, validate_resume};
 
 /// What a reconnect shows of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,10 +62,10 @@ pub fn judge_reconnect(token: &ResumeToken, answer: &Answer<'_>) -> Verdicts {
 }
 
 fn session_of(token: &ResumeToken, resumed: &Resumed<'_>, belief: Belief) -> SessionVerdict {
-    match (token.session(), resumed.session) {
+    match (token.owner(), resumed.session) {
         _ if belief == Belief::Failed(Disproof::ContextMismatch) => SessionVerdict::Changed,
         (_, None) => SessionVerdict::Unacknowledged,
-        (Session::Id(held), Some(named)) if held == named => SessionVerdict::Same,
+        (Owner::Session(held), Some(named)) if held == named => SessionVerdict::Same,
         (_, Some(_)) => SessionVerdict::Changed,
     }
 }

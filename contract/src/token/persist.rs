@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::{Fingerprint, IdOrder, ResumeToken, Session};
+use super::{Fingerprint, IdOrder, Owner, ResumeToken};
 
 const FORM: &str = "unbroken-token-1";
 
@@ -31,9 +31,9 @@ impl ResumeToken {
     /// The token as one line of text. It holds the session id: store it as the secret it is.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let (kind, owner, client) = match self.session() {
-            Session::Id(id) => ("session", id, ""),
-            Session::None { endpoint, client } => ("endpoint", endpoint, client),
+        let (kind, owner, client) = match self.owner() {
+            Owner::Session(id) => ("session", id, ""),
+            Owner::Endpoint { endpoint, client } => ("endpoint", endpoint, client),
         };
         let order = match self.order {
             IdOrder::Opaque => "opaque",
@@ -60,8 +60,8 @@ impl ResumeToken {
             return Err(BadToken::Field(7));
         }
         let session = match kind {
-            "session" => Session::Id(owner),
-            "endpoint" => Session::None { endpoint: owner, client },
+            "session" => Owner::Session(owner),
+            "endpoint" => Owner::Endpoint { endpoint: owner, client },
             _ => return Err(BadToken::Field(0)),
         };
         let fingerprint = read_fingerprint(fingerprint).ok_or(BadToken::Field(5))?;

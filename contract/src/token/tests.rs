@@ -13,7 +13,7 @@ const CONTEXT: Context<'static> = Context {
 };
 
 fn token() -> ResumeToken {
-    ResumeToken::new(Session::Id("s-1"), "call-2", "st_5", fingerprint(&CONTEXT))
+    ResumeToken::new(Owner::Session("s-1"), "call-2", "st_5", fingerprint(&CONTEXT))
         .ordered(IdOrder::TrailingNumber)
 }
 
@@ -91,7 +91,7 @@ fn events_with_empty_data_are_skipped() {
 
 #[test]
 fn without_session_ids_nothing_acknowledges_and_a_named_session_is_another() {
-    let owner = Session::None { endpoint: "https://example.com/mcp", client: "desk-1" };
+    let owner = Owner::Endpoint { endpoint: "https://example.com/mcp", client: "desk-1" };
     let token = ResumeToken::new(owner, "listen", "7", fingerprint(&Context { session: None, ..CONTEXT }))
         .ordered(IdOrder::TrailingNumber);
     let events = [event(Some("8"), true)];
@@ -159,9 +159,9 @@ proptest! {
     #[test]
     fn a_token_survives_its_text(session in ".*", client in ".*", stream in ".*", cursor in ".*", anonymous: bool) {
         let owner = if anonymous {
-            Session::None { endpoint: &session, client: &client }
+            Owner::Endpoint { endpoint: &session, client: &client }
         } else {
-            Session::Id(&session)
+            Owner::Session(&session)
         };
         let token = ResumeToken::new(owner, &stream, &cursor, fingerprint(&CONTEXT));
         prop_assert_eq!(ResumeToken::from_text(&token.to_text()), Ok(token));

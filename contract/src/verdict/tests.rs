@@ -6,7 +6,7 @@ use crate::cursor::IdOrder;
 use crate::token::{Fingerprint, ResumedEvent};
 
 fn judged(session: Option<&str>, id: &str, context: Option<Fingerprint>) -> Verdicts {
-    let token = ResumeToken::new(Session::Id("s-1"), "listen", "4", Fingerprint([0; 32]))
+    let token = ResumeToken::new(Owner::Session("s-1"), "listen", "4", Fingerprint([0; 32]))
         .ordered(IdOrder::TrailingNumber);
     let events = [ResumedEvent { id: Some(id), has_data: true }];
     judge_reconnect(&token, &Answer::Stream(Resumed { session, events: &events, context }))
