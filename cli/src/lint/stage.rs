@@ -10,11 +10,11 @@ use super::reading::{self, Unread};
 use super::selection::{Reason, Selection, Unit};
 use super::walk::Obstacle;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use unbroken_lint::facts::FileFacts;
+use unbroken_lint::facts::{Acceptance, FileFacts};
 use unbroken_lint::finding::{Finding, Problem, Range};
-use unbroken_lint::{SourceFile, accept};
+use unbroken_lint::{Settings, SourceFile, accept};
 
 /// The name under which the standard input is shown.
 const STDIN: &str = "<stdin>";
@@ -154,23 +154,22 @@ fn judge(unit: &Unit, files: Vec<Lowered>, config: &Config) -> Judged {
             Err(_) => {}
         }
     }
-    let mut found = analyse(&facts, config);
-    found.retain(|finding| asked.contains(&finding.path));
-    for file in facts.iter().filter(|file| asked.contains(&file.path)) {
-        let (here, rest) = found.into_iter().partition(|finding| finding.path == file.path);
-        found = rest;
-        let left = accept::apply(&file.path, &file.acceptances, here);
+    let outcome = unbroken_lint::analyse(facts, &Settings { tests: with_tests });
+    judged.problems.extend(outcome.problems.into_iter().filter(|problem| asked.contains(&problem.path)));
+    let mut by_file: BTreeMap<PathBuf, (Vec<Finding>, Vec<Acceptance>)> = BTreeMap::new();
+    for finding in outcome.findings {
+        by_file.entry(finding.path.clone()).or_default().0.push(finding);
+    }
+    for (path, acceptance) in outcome.acceptances {
+        by_file.entry(path).or_default().1.push(acceptance);
+    }
+    for (path, (findings, acceptances)) in by_file.into_iter().filter(|(path, _)| asked.contains(path)) {
+        let left = accept::apply(&path, &acceptances, findings);
         judged.accepted += left.accepted as u64;
         judged.notices.extend(left.notices);
         judged.findings.extend(left.findings.into_iter().filter_map(|finding| levelled(finding, config)));
     }
     judged
-}
-
-/// The second stage.
-fn analyse(facts: &[FileFacts], config: &Config) -> Vec<Finding> {
-    let _ = (facts, config);
-    Vec::new()
 }
 
 /// The finding at the configured level; `None`: not shown.

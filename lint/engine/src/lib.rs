@@ -1,13 +1,16 @@
 //! Source → facts → flow → rules.
 
+pub mod accept;
 pub mod client;
 pub mod facts;
 pub mod finding;
 pub mod flow;
+pub mod marks;
 pub mod rules;
 pub mod scope;
 pub mod sdk;
 pub mod source;
+pub mod spelling;
 
 pub use facts::FileFacts;
 pub use source::{Interest, SourceFile, interest, lower};

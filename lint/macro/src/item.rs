@@ -4,14 +4,15 @@
 use crate::emission::{Remark, emit};
 use crate::place::{Places, Stretch};
 use proc_macro2::{Span, TokenStream};
+use std::path::Path;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Attribute, Item};
 use unbroken_contract::Level;
-use unbroken_lint::accept;
-use unbroken_lint::facts::{Acceptance, FileFacts, lower_item};
+use unbroken_lint::facts::Acceptance;
 use unbroken_lint::finding::{Finding, Problem, Range};
 use unbroken_lint::marks::{self, Check};
+use unbroken_lint::{Settings, accept};
 
 /// The item with what there is to say about it.
 pub(crate) fn check(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -57,33 +58,26 @@ fn refusal(item: &Item) -> Option<Remark> {
 }
 
 fn remarks(parsed: &Item, arguments: &TokenStream, check: &Check, tokens: &TokenStream) -> Vec<Remark> {
-    let mut facts = FileFacts { parsed: true, ..FileFacts::default() };
-    lower_item(&marked(parsed, arguments), &mut facts);
+    let outcome = unbroken_lint::check_item(&marked(parsed, arguments), &Settings { tests: true });
     // The attribute's own acceptances cover all of the item, and stand where their rule is named.
-    facts.acceptances.extend(check.allows.iter().map(|allow| Acceptance {
+    let blanket = check.allows.iter().map(|allow| Acceptance {
         rule: allow.breach.id().replace('-', "_").into(),
         reason: allow.reason.as_str().into(),
         covers: Range { end_line: u32::MAX, ..Range::default() },
         range: range(allow.span),
-    }));
-    let problems = std::mem::take(&mut facts.problems);
-    let acceptances = facts.acceptances.clone();
-    let path = facts.path.clone();
-    let mut findings = judge(facts);
+    });
+    let acceptances: Vec<Acceptance> =
+        outcome.acceptances.into_iter().map(|(_, it)| it).chain(blanket).collect();
+    let mut findings = outcome.findings;
     let inner = checked_inside(parsed);
     findings.retain(|finding| !inner.iter().any(|range| within(finding.range, *range)));
-    let left = accept::apply(&path, &acceptances, findings);
+    let left = accept::apply(Path::new(""), &acceptances, findings);
     let places = Places::of(tokens, check.allows.iter().map(|allow| allow.span));
     let mut remarks: Vec<Remark> =
         left.findings.iter().filter_map(|finding| remark(finding, &places)).collect();
     remarks.extend(left.notices.iter().map(|notice| complaint(notice, &places)));
-    remarks.extend(problems.iter().map(|problem| complaint(problem, &places)));
+    remarks.extend(outcome.problems.iter().map(|problem| complaint(problem, &places)));
     remarks
-}
-
-fn judge(facts: FileFacts) -> Vec<Finding> {
-    let _ = facts;
-    Vec::new()
 }
 
 /// The item as the engine knows it from a file: with the attribute on it.
