@@ -3,7 +3,11 @@
 
 use std::fmt;
 
-/// How bad a breach is, from worst to least. Certainty is another field, held by the finding.
+mod nuance;
+
+pub use nuance::{CLIENT_RESUME, Circumstance, Once, SERVER_RESUME};
+
+/// How bad a breach is, from least to worst. Certainty is another field, held by the finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Told for information, never fails a run by default.
@@ -101,7 +105,7 @@ breaches! {
     ClampedCursor "clamped-cursor" Both Contract Deny "a cursor too old or unknown is answered from the start of the buffer";
     UnownedResume "unowned-resume" Both Contract Deny "a resume is answered without owning the session";
     EmptyResume "empty-resume" Both Contract Deny "a resume is answered 200 and ends without an event although the stream had not ended";
-    SessionRewritten "session-rewritten" Audit Contract Deny "behind a proxy, a resume reaches another upstream session than the one that issued the cursor";
+    SessionRewritten "session-rewritten" Audit Contract Deny "behind a proxy, a resume reaches another upstream session than its cursor's";
     ContextChanged "context-changed" Audit Contract Deny "a second protocol version or set of capabilities within a live session";
     SessionEndedOnTransient "session-ended-on-transient" Both Contract Deny "a session is deleted because of a transient error";
     PendingCallAbandoned "pending-call-abandoned" Both Contract Warn "a re-initialization or reconnect leaves waiting calls without an answer";
@@ -154,3 +158,6 @@ impl fmt::Display for Level {
         f.write_str(self.id())
     }
 }
+
+#[cfg(test)]
+mod tests;

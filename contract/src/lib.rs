@@ -4,6 +4,7 @@ pub mod action;
 pub mod breach;
 pub mod call;
 pub mod canonical;
+pub mod clause;
 pub mod close;
 pub mod cursor;
 pub mod era;
@@ -13,6 +14,7 @@ pub mod pace;
 pub mod resend;
 pub mod resume;
 mod sha256;
+pub mod sse;
 pub mod token;
 pub mod verdict;
 
