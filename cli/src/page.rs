@@ -42,9 +42,22 @@ pub(crate) fn rules() -> Result<u8, Fault> {
 }
 
 /// The pages there are, with their titles.
-fn pages(breach: Breach) -> Vec<(&'static str, String)> {
-    let _ = breach;
-    Vec::new()
+fn pages(breach: Breach) -> impl Iterator<Item = (&'static str, String)> {
+    let code = unbroken_lint::rules::page(breach).map(|page| ("In code", plain(page)));
+    code.into_iter()
+}
+
+/// A page without its comment marks, its headings one step below ours.
+fn plain(page: &str) -> String {
+    let mut fenced = false;
+    let line = |line: &str| {
+        let text = line.strip_prefix("//!").unwrap_or(line);
+        let text = text.strip_prefix(' ').unwrap_or(text);
+        fenced ^= text.starts_with("```");
+        let deeper = if !fenced && text.starts_with('#') { "##" } else { "" };
+        format!("{deeper}{text}\n")
+    };
+    page.lines().map(line).collect()
 }
 
 fn nearest(id: &str) -> Option<&'static str> {
@@ -92,6 +105,12 @@ fn print(text: &str) -> Result<u8, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_is_shown_without_marks_and_below_our_headings() {
+        let page = "//! One line.\n//!\n//! # Flagged\n//!\n//! ```flagged\n//! #[derive(Debug)]\n//!     x\n//! ```";
+        assert_eq!(plain(page), "One line.\n\n### Flagged\n\n```flagged\n#[derive(Debug)]\n    x\n```\n");
+    }
 
     #[test]
     fn a_typo_finds_its_breach_and_nonsense_finds_none() {
