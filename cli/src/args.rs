@@ -2,6 +2,7 @@
 //! Knows not what any of them does.
 
 use crate::audit::AuditArgs;
+use crate::baseline::BaselineArgs;
 use crate::lint::LintArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Show the page of a breach: what happens, why it matters, what to do instead
     Explain(ExplainArgs),
+    /// Write or prune the file of findings to live with for now
+    Baseline(BaselineArgs),
     /// List every breach there is
     Rules,
 }

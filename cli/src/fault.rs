@@ -30,6 +30,12 @@ pub(crate) enum Fault {
         /// Why.
         source: unbroken_report::baseline::BaselineError,
     },
+    /// Input was missing while the baseline was to be pruned.
+    #[error("some input could not be read, so {path} was not pruned", path = path.display())]
+    Unread {
+        /// The baseline.
+        path: PathBuf,
+    },
     /// An output cannot be written.
     #[error("{name} cannot be written: {source}")]
     Output {
@@ -62,6 +68,7 @@ impl Fault {
             Fault::Lint(misuse) => misuse.help.clone(),
             Fault::Unreadable { .. } => "check the path and its permissions".to_owned(),
             Fault::Baseline { .. } => "write the baseline anew".to_owned(),
+            Fault::Unread { .. } => "run the check itself to see what could not be read".to_owned(),
             Fault::Output { .. } => "name a file in a folder that exists and has room".to_owned(),
             Fault::Overwrite { .. } => "give every output a file of its own".to_owned(),
             Fault::UnknownBreach { nearest: Some(nearest), .. } => {
@@ -76,6 +83,7 @@ impl Fault {
         match self {
             // clap answers `--help` and `--version` as errors that are none.
             Fault::Usage(error) if !error.use_stderr() => 0,
+            Fault::Unread { .. } => 4,
             _ => 2,
         }
     }

@@ -3,6 +3,7 @@
 
 mod args;
 mod audit;
+mod baseline;
 mod check;
 mod fault;
 pub mod lint;
@@ -12,6 +13,7 @@ mod terminal;
 mod translation;
 
 use args::{Arguments, Command};
+use check::Work;
 use clap::Parser;
 use fault::Fault;
 use std::ffi::OsString;
@@ -33,9 +35,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn answer(arguments: &Arguments) -> Result<u8, Fault> {
     match &arguments.command {
-        Command::Lint(lint) => check::code(lint, &arguments.shared),
-        Command::Audit(audit) => check::traffic(audit, &arguments.shared),
+        Command::Lint(lint) => check::run(Work::Code(lint), &arguments.shared),
+        Command::Audit(audit) => check::run(Work::Traffic(audit), &arguments.shared),
         Command::Explain(explain) => page::explain(&explain.id),
+        Command::Baseline(change) => baseline::change(change, &arguments.shared),
         Command::Rules => page::rules(),
     }
 }

@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{View, audit, command, findings, ran, shipped, summary, unbroken};
+use command::{View, audit, command, findings, ran, root, shipped, summary, unbroken};
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -97,4 +97,32 @@ fn cargo_finds_the_command_too() {
     let mut cargo = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-unbroken"));
     let listed = ran(cargo.args(["unbroken", "rules"]).output().expect("the binary was built for this test"));
     assert_eq!((listed.code, listed.out), (0, unbroken(["rules"]).out));
+}
+
+#[test]
+fn a_written_baseline_silences_and_a_pruned_one_forgets_what_is_gone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = root().join("fixtures/clients/naive/src/send.rs");
+    let text = std::fs::read_to_string(source).expect("the client is shipped");
+    let here = |arguments: &[&str]| {
+        ran(command().current_dir(&folder).args(arguments).output().expect("the binary was built"))
+    };
+    std::fs::write(folder.path().join("send.rs"), &text).expect("it can be written");
+    let found = here(&["lint", "send.rs"]);
+    assert_eq!(found.code, 1, "{}{}", found.out, found.err);
+    assert_eq!(here(&["baseline", "write", "lint", "send.rs"]).code, 0);
+    let silenced = here(&["lint", "send.rs", "--baseline", "unbroken-baseline.json"]);
+    assert_eq!(silenced.code, 0, "{}", silenced.out);
+
+    let mended = text.replace("self.session_id = None;", "");
+    assert_ne!(mended, text);
+    std::fs::write(folder.path().join("send.rs"), mended).expect("it can be written");
+    let pruned = here(&["baseline", "prune", "lint", "send.rs"]);
+    assert!(pruned.code == 0 && pruned.err.contains("1 gone"), "{}", pruned.err);
+    std::fs::write(folder.path().join("send.rs"), &text).expect("it can be written");
+    assert_eq!(
+        here(&["lint", "send.rs", "--baseline", "unbroken-baseline.json"]).code,
+        1,
+        "what is forgotten is new"
+    );
 }

@@ -1,0 +1,101 @@
+//! The baseline file: written anew from what is found, or freed of what is found no more.
+//! Knows no fingerprint's meaning.
+
+use crate::args::Shared;
+use crate::audit::AuditArgs;
+use crate::check::Work;
+use crate::fault::Fault;
+use crate::lint::LintArgs;
+use clap::{Args, Subcommand};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use unbroken_report::{Baseline, Verdict};
+
+/// Where the baseline lies unless `--baseline` names another place.
+const FILE: &str = "unbroken-baseline.json";
+
+/// What to do with the baseline.
+#[derive(Args, Debug)]
+pub(crate) struct BaselineArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Write the file anew with every finding there is now
+    Write(Of),
+    /// Take findings that are gone out of the file, and put none in
+    Prune(Of),
+}
+
+#[derive(Args, Debug)]
+struct Of {
+    #[command(subcommand)]
+    half: Half,
+}
+
+#[derive(Subcommand, Debug)]
+enum Half {
+    /// Findings in Rust code
+    Lint(LintArgs),
+    /// Findings in transport logs
+    Audit(AuditArgs),
+}
+
+impl Of {
+    fn work(&self) -> Work<'_> {
+        match &self.half {
+            Half::Lint(args) => Work::Code(args),
+            Half::Audit(args) => Work::Traffic(args),
+        }
+    }
+}
+
+/// Writes or prunes; gives 0, or the exit code of input that could not be read.
+///
+/// # Errors
+/// [`Fault::Unread`] for `prune` over input that could not be read: what is not seen is not gone.
+pub(crate) fn change(args: &BaselineArgs, shared: &Shared) -> Result<u8, Fault> {
+    let path = shared.baseline.clone().unwrap_or_else(|| PathBuf::from(FILE));
+    let (of, mut baseline) = match &args.action {
+        Action::Write(of) => (of, Baseline::default()),
+        Action::Prune(of) => (of, read(&path)?),
+    };
+    let writes = matches!(args.action, Action::Write(_));
+    let mut found = BTreeSet::new();
+    let mut summary = of.work().findings(shared, &mut |finding| {
+        if writes {
+            baseline.add(&finding);
+        }
+        found.insert(finding.fingerprint);
+    })?;
+    summary.counts.clear();
+    let verdict = Verdict::on(&summary, shared.fail_on.into());
+    if !writes && summary.lost() > 0 {
+        return Err(Fault::Unread { path });
+    }
+    let gone = if writes { 0 } else { baseline.prune(&found) };
+    fs::write(&path, baseline.write())
+        .map_err(|source| Fault::Output { name: path.display().to_string(), source })?;
+    let told = format!(
+        "{} holds {} findings{}",
+        path.display(),
+        baseline.len(),
+        if gone > 0 { format!(", {gone} gone") } else { String::new() }
+    );
+    let _ = writeln!(io::stderr(), "{}", unbroken_report::unprintable::escape(&told));
+    Ok(verdict.exit_code())
+}
+
+/// Reads a baseline file.
+///
+/// # Errors
+/// [`Fault::Unreadable`], [`Fault::Baseline`].
+pub(crate) fn read(path: &Path) -> Result<Baseline, Fault> {
+    let text =
+        fs::read_to_string(path).map_err(|source| Fault::Unreadable { path: path.to_owned(), source })?;
+    Baseline::parse(&text).map_err(|source| Fault::Baseline { path: path.to_owned(), source })
+}
