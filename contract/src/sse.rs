@@ -91,6 +91,14 @@ impl StreamCursor {
         self.refused
     }
 
+    /// The stream ended: an event cut off before its blank line moves nothing, and what follows is another stream.
+    pub fn cut(&mut self) {
+        self.pending = Pending::default();
+        self.line = Line::default();
+        self.after_cr = false;
+        self.started = false;
+    }
+
     /// Reads on; parts may be cut anywhere.
     pub fn read(&mut self, bytes: &[u8]) {
         self.read_each(bytes, |_| {});
