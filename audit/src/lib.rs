@@ -3,6 +3,12 @@
 pub mod adapter;
 pub mod event;
 pub mod finding;
+pub mod join;
 pub mod mapping;
+pub mod pair;
+pub mod proof;
+pub mod rules;
 pub mod run;
 pub mod source;
+pub mod timeline;
+pub mod verdict;

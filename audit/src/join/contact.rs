@@ -1,0 +1,290 @@
+//! A contact: one HTTP exchange of a client, with the facts of every vantage that saw it.
+//! Knows how facts of several vantages are put together; not which exchanges are the same.
+
+use crate::event::{
+    Attempt, Body, Cause, Delivered, Exchange, Identity, Keys, Known, Message, Nanos, Origin, Phase, RpcId,
+    RpcOutcome, RpcRequest, SessionScope, SseEvent, Text, Time, ToolCall, Vantage,
+};
+
+/// One exchange, however many logs saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contact {
+    /// The exchange with all facts put together.
+    pub exchange: Exchange,
+    /// When the request started, as near to the client as it is known.
+    pub start: Nanos,
+    /// When the exchange ended, where known.
+    pub end: Option<Nanos>,
+    /// Coarsest resolution of the times above.
+    pub precision: Nanos,
+    /// Who the client is.
+    pub identity: Identity,
+    /// Joining keys.
+    pub keys: Keys,
+    /// Whose session ids these are.
+    pub scope: SessionScope,
+    /// Every record that tells of it, nearest to the client first.
+    pub seen: Vec<Seen>,
+}
+
+/// One record of a contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Who wrote it.
+    pub vantage: Vantage,
+    /// Where it stands.
+    pub origin: Origin,
+    /// When that vantage saw the request start.
+    pub start: Nanos,
+}
+
+/// What an event says besides its exchange.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) origin: Origin,
+    pub(super) time: Time,
+    pub(super) vantage: Vantage,
+    pub(super) identity: Identity,
+    pub(super) keys: Keys,
+    pub(super) scope: SessionScope,
+    pub(super) instance: Option<Text>,
+}
+
+impl Contact {
+    pub(super) fn of(mut exchange: Exchange, frame: Frame) -> Contact {
+        let start = frame.time.start.unwrap_or(frame.time.at);
+        // A server's own log names the instance by the program that wrote it.
+        let at_server = matches!(frame.vantage, Vantage::ServerHttp | Vantage::ServerApp);
+        if at_server && exchange.attempts.is_empty() && frame.instance.is_some() {
+            let status = exchange.status;
+            exchange.attempts.push(Attempt { upstream: frame.instance, status, delivered: Delivered::Yes });
+            exchange.logged.instance = true;
+        }
+        Contact {
+            exchange,
+            start,
+            end: frame.time.end,
+            precision: frame.time.precision,
+            identity: frame.identity,
+            keys: frame.keys,
+            scope: frame.scope,
+            seen: vec![Seen { vantage: frame.vantage, origin: frame.origin, start }],
+        }
+    }
+
+    /// The messages of the request.
+    pub fn messages(&self) -> &[Message] {
+        match &self.exchange.request.body {
+            Body::Messages(messages) => messages,
+            _ => &[],
+        }
+    }
+
+    /// The requests among them.
+    pub fn requests(&self) -> impl Iterator<Item = &RpcRequest> {
+        self.messages().iter().filter_map(|message| match message {
+            Message::Request(request) => Some(request),
+            _ => None,
+        })
+    }
+
+    /// The tool calls among them.
+    pub fn calls(&self) -> impl Iterator<Item = (&RpcRequest, &ToolCall)> {
+        self.requests().filter_map(|request| request.call.as_ref().map(|call| (request, call)))
+    }
+
+    /// The ids that its notifications cancel.
+    pub fn cancels(&self) -> impl Iterator<Item = &RpcId> {
+        self.messages().iter().filter_map(|message| match message {
+            Message::Notification(notification) => notification.cancels.as_ref(),
+            _ => None,
+        })
+    }
+
+    /// The `initialize` request, if it is one.
+    pub fn initialize(&self) -> Option<&RpcRequest> {
+        self.requests().find(|request| request.initialize.is_some())
+    }
+
+    /// The events of its response stream.
+    pub fn events(&self) -> &[SseEvent] {
+        self.exchange.response.events.as_deref().unwrap_or_default()
+    }
+
+    /// Every response that it delivered: id, what it says, and when.
+    pub fn answers(&self) -> impl Iterator<Item = (Option<&RpcId>, &RpcOutcome, Nanos)> {
+        let whole = self.end.or(self.exchange.response.headers_at).unwrap_or(self.start);
+        let body = match &self.exchange.response.body {
+            Body::Messages(messages) => messages.as_slice(),
+            _ => &[],
+        };
+        let in_body = body.iter().map(move |message| (message, whole));
+        let in_stream = self
+            .events()
+            .iter()
+            .filter_map(move |event| event.message.as_ref().map(|m| (m, event.at.unwrap_or(whole))));
+        in_body.chain(in_stream).filter_map(|(message, at)| match message {
+            Message::Response(response) => Some((response.id.as_ref(), &response.outcome, at)),
+            _ => None,
+        })
+    }
+
+    /// Whether the status is a success.
+    #[must_use]
+    pub fn accepted(&self) -> bool {
+        matches!(self.exchange.status, Some(200..=299))
+    }
+
+    /// The id that the request carried.
+    #[must_use]
+    pub fn session_in(&self) -> Option<&str> {
+        self.exchange.request.session.as_deref()
+    }
+
+    /// The session it belongs to: the one it carried, or the one that its response issued.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        self.session_in().or(self.exchange.response.session.as_deref())
+    }
+
+    /// The instance that answered, where an upstream is recorded.
+    #[must_use]
+    pub fn instance(&self) -> Option<&str> {
+        self.exchange.attempts.last().and_then(|attempt| attempt.upstream.as_deref())
+    }
+
+    /// The record nearest to the client.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        self.seen[0].origin
+    }
+
+    /// Whether what came back, message by message, is recorded.
+    #[must_use]
+    pub fn tells_bodies(&self) -> bool {
+        self.exchange.logged.response_body
+    }
+
+    /// The last moment at which it is known to have been going on.
+    #[must_use]
+    pub fn known_until(&self) -> Nanos {
+        self.end.or(self.exchange.response.headers_at).unwrap_or(self.start)
+    }
+
+    /// Takes over what another vantage tells of the same exchange.
+    pub(super) fn absorb(&mut self, other: Contact) {
+        let outer = (rank(self.seen[0].vantage), self.start) <= (rank(other.seen[0].vantage), other.start);
+        let mut far = other;
+        if !outer {
+            std::mem::swap(self, &mut far);
+        }
+        let near = self;
+        near.precision = near.precision.max(far.precision);
+        near.seen.extend(far.seen);
+        near.seen.sort_by_key(|seen| (rank(seen.vantage), seen.start, seen.origin.file, seen.origin.offset));
+        fill(&mut near.end, far.end);
+        if near.scope == SessionScope::Unknown {
+            near.scope = far.scope;
+        }
+        identity(&mut near.identity, far.identity);
+        keys(&mut near.keys, far.keys);
+        exchange(&mut near.exchange, far.exchange);
+    }
+}
+
+/// Distance from the client.
+fn rank(vantage: Vantage) -> u8 {
+    match vantage {
+        Vantage::Client => 0,
+        Vantage::Capture => 1,
+        Vantage::EdgeLb => 2,
+        Vantage::Proxy => 3,
+        Vantage::Gateway => 4,
+        Vantage::ServerHttp => 5,
+        Vantage::ServerApp => 6,
+    }
+}
+
+fn fill<T>(slot: &mut Option<T>, other: Option<T>) {
+    if slot.is_none() {
+        *slot = other;
+    }
+}
+
+fn identity(near: &mut Identity, far: Identity) {
+    fill(&mut near.subject, far.subject);
+    fill(&mut near.client, far.client);
+    // A forwarded address names the client where the peer is only the next hop; the nearest hop that has one tells it.
+    fill(&mut near.forwarded_for, far.forwarded_for);
+    if near.remote_addr.is_none() {
+        near.remote_addr = far.remote_addr;
+        near.remote_port = far.remote_port;
+    }
+    fill(&mut near.user_agent, far.user_agent);
+    fill(&mut near.connection, far.connection);
+}
+
+fn keys(near: &mut Keys, far: Keys) {
+    fill(&mut near.request, far.request);
+    fill(&mut near.trace, far.trace);
+    fill(&mut near.span, far.span);
+    fill(&mut near.parent, far.parent);
+}
+
+fn exchange(near: &mut Exchange, far: Exchange) {
+    fill(&mut near.host, far.host);
+    fill(&mut near.path, far.path);
+    fill(&mut near.status, far.status);
+    fill(&mut near.request.session, far.request.session);
+    fill(&mut near.request.last_event_id, far.request.last_event_id);
+    fill(&mut near.request.protocol_version, far.request.protocol_version);
+    fill(&mut near.request.mcp_method, far.request.mcp_method);
+    fill(&mut near.request.mcp_name, far.request.mcp_name);
+    fill(&mut near.request.idempotency_key, far.request.idempotency_key);
+    fill(&mut near.request.credential, far.request.credential);
+    if !matches!(near.request.body, Body::Messages(_)) && far.request.body != Body::Unknown {
+        near.request.body = far.request.body;
+    }
+    fill(&mut near.response.session, far.response.session);
+    if near.response.media == crate::event::Media::Unknown {
+        near.response.media = far.response.media;
+    }
+    fill(&mut near.response.retry_after, far.response.retry_after);
+    near.response.challenge |= far.response.challenge;
+    if !matches!(near.response.body, Body::Messages(_)) && far.response.body != Body::Unknown {
+        near.response.body = far.response.body;
+    }
+    fill(&mut near.response.events, far.response.events);
+    fill(&mut near.response.bytes, far.response.bytes);
+    fill(&mut near.response.headers_at, far.response.headers_at);
+    near.attempts = attempts(std::mem::take(&mut near.attempts), far.attempts);
+    if weight(&far.end) > weight(&near.end) {
+        near.end = far.end;
+    }
+    let (a, b) = (&mut near.logged, far.logged);
+    a.session_in |= b.session_in;
+    a.session_out |= b.session_out;
+    a.last_event_id |= b.last_event_id;
+    a.request_body |= b.request_body;
+    a.response_body |= b.response_body;
+    a.end |= b.end;
+    a.instance |= b.instance;
+}
+
+/// Every hop lists the tries at its own next hop: the list that shows more than one delivery tells of a retry, else the
+/// one farther from the client names the instance that really answered.
+fn attempts(near: Vec<Attempt>, far: Vec<Attempt>) -> Vec<Attempt> {
+    if far.is_empty() || (near.len() > 1 && near.len() > far.len()) { near } else { far }
+}
+
+/// How much an end tells: a named cause more than a bare cut, a cut more than a proper end that one hop saw, since a
+/// clean end here may be a cut there (contract 3.1).
+fn weight(end: &crate::event::End) -> u8 {
+    let cause = match end.cause {
+        Cause::Unknown => 0,
+        Cause::Complete => 1,
+        Cause::UnknownCut => 2,
+        _ => 3,
+    };
+    cause * 4 + u8::from(end.known == Known::Stated) * 2 + u8::from(end.phase != Phase::Unknown)
+}

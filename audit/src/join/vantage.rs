@@ -1,0 +1,115 @@
+//! One exchange seen from several places becomes one contact, so that no finding is multiplied.
+//! Knows what makes two records speak of the same request; within one file they never do.
+
+use super::Contact;
+use crate::event::{Body, Message, Method, Nanos, SessionScope};
+use std::collections::HashMap;
+
+/// How far apart two vantages may place the start of one request: network and queueing between the hops, the capture's
+/// own delay (measured: up to 20 ms), a second's resolution of some clocks. Among several candidates the nearest wins,
+/// so the width only bounds what is compared.
+const APART: Nanos = 1_000_000_000;
+
+/// Merges contacts that speak of the same exchange. Expects and keeps the order of start times.
+pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
+    if !several_files(&contacts) {
+        return contacts;
+    }
+    let mut merged: Vec<Contact> = Vec::with_capacity(contacts.len());
+    // Open groups by what can never differ between vantages; each holds indexes into `merged`, oldest first.
+    let mut recent: HashMap<Method, Vec<usize>> = HashMap::new();
+    for contact in contacts {
+        let group = recent.entry(contact.exchange.method).or_default();
+        group.retain(|at| contact.start - merged[*at].start <= APART);
+        let twin = group
+            .iter()
+            .copied()
+            .filter(|at| same(&merged[*at], &contact))
+            .min_by_key(|at| ((contact.start - merged[*at].start).abs(), *at));
+        match twin {
+            Some(at) => merged[at].absorb(contact),
+            None => {
+                group.push(merged.len());
+                merged.push(contact);
+            }
+        }
+    }
+    merged.sort_by_key(|contact| (contact.start, contact.origin().file, contact.origin().offset));
+    merged
+}
+
+fn several_files(contacts: &[Contact]) -> bool {
+    contacts.windows(2).any(|pair| pair[0].seen[0].origin.file != pair[1].seen[0].origin.file)
+}
+
+fn same(a: &Contact, b: &Contact) -> bool {
+    let apart =
+        |seen: &super::contact::Seen| b.seen.iter().all(|other| other.origin.file != seen.origin.file);
+    if !a.seen.iter().all(apart) {
+        return false;
+    }
+    if let (Some(x), Some(y)) = (&a.keys.request, &b.keys.request)
+        && x == y
+    {
+        return true;
+    }
+    let (x, y) = (&a.exchange, &b.exchange);
+    let sessions = !comparable(a, b)
+        || (agree(&x.request.session, &y.request.session, x.logged.session_in && y.logged.session_in)
+            && agree(&x.response.session, &y.response.session, false));
+    sessions
+        && agree(
+            &x.request.last_event_id,
+            &y.request.last_event_id,
+            x.logged.last_event_id && y.logged.last_event_id,
+        )
+        && agree(&a.identity.user_agent, &b.identity.user_agent, false)
+        && agree(&a.keys.trace, &b.keys.trace, false)
+        && statuses(x.status, y.status)
+        && bodies(&x.request.body, &y.request.body)
+}
+
+/// Ids of two scopes never compare (a gateway maps them).
+fn comparable(a: &Contact, b: &Contact) -> bool {
+    let plain = |scope| matches!(scope, SessionScope::HeaderClient | SessionScope::Unknown);
+    plain(a.scope) && plain(b.scope)
+}
+
+/// Equal where both tell it; where both log the field, absence is a value too.
+fn agree<T: PartialEq>(a: &Option<T>, b: &Option<T>, both_logged: bool) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a == b,
+        (None, None) => true,
+        _ => !both_logged,
+    }
+}
+
+/// Statuses agree, or one side saw no response, or its own word for a failure of the next hop (contract 3.6, 502 and 504
+/// are a proxy's own words; 499 is never sent).
+fn statuses(a: Option<u16>, b: Option<u16>) -> bool {
+    let own = |status| matches!(status, None | Some(0 | 499 | 502 | 504));
+    a == b || own(a) || own(b)
+}
+
+fn bodies(a: &Body, b: &Body) -> bool {
+    match (a, b) {
+        (Body::Messages(a), Body::Messages(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| message(a, b))
+        }
+        (Body::Messages(_), Body::Empty) | (Body::Empty, Body::Messages(_)) => false,
+        _ => true,
+    }
+}
+
+fn message(a: &Message, b: &Message) -> bool {
+    match (a, b) {
+        (Message::Request(a), Message::Request(b)) => {
+            a.id == b.id
+                && a.method == b.method
+                && a.call.as_ref().map(|c| &c.tool) == b.call.as_ref().map(|c| &c.tool)
+        }
+        (Message::Notification(a), Message::Notification(b)) => a == b,
+        (Message::Response(a), Message::Response(b)) => a.id == b.id,
+        _ => false,
+    }
+}

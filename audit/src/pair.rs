@@ -1,0 +1,140 @@
+//! Pairs: sends of one client that are the same call, each sent while the outcome of the one before was unknown.
+//! Knows sameness and order; what such a chain is called is for the rules.
+
+use crate::event::{Arguments, Digest, Nanos, RpcId, Text};
+use crate::timeline::{Answered, Reached, Send, Timeline};
+use std::collections::BTreeMap;
+use unbroken_contract::resend::{Key, Permission, may_resend};
+
+/// The same call, sent again and again: indexes into the timeline's sends, at least two, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// The sends.
+    pub sends: Vec<usize>,
+}
+
+/// What makes two calls the same (contract 3.6). Calls whose arguments were not read are never the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Fingerprint {
+    tool: Text,
+    arguments: Digest,
+    round: Option<Digest>,
+}
+
+impl Fingerprint {
+    fn of(send: &Send) -> Option<Fingerprint> {
+        match &send.call.arguments {
+            Arguments::Canonical { digest, .. } => {
+                Some(Fingerprint { tool: send.call.tool.clone(), arguments: *digest, round: send.call.round })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How long the outcome of a call can be awaited: after an hour an equal call is taken for a new wish. Clients' own
+/// deadlines for a call are minutes (field.md, timings).
+pub const HORIZON: Nanos = 3_600 * 1_000_000_000;
+
+/// Two equal calls nearer than this, the first with no recorded end, are taken for parallel ones: no client notices a
+/// cut and sends again that fast, while calls of one turn leave within milliseconds.
+const PARALLEL: Nanos = 50_000_000;
+
+/// Finds every chain of a timeline, in the order of their first sends.
+#[must_use]
+pub fn chains(timeline: &Timeline) -> Vec<Chain> {
+    let mut by_call: BTreeMap<Fingerprint, Vec<usize>> = BTreeMap::new();
+    for (at, send) in timeline.sends.iter().enumerate() {
+        if send.era.is_some()
+            && let Some(print) = Fingerprint::of(send)
+        {
+            by_call.entry(print).or_default().push(at);
+        }
+    }
+    let mut chains: Vec<Chain> = by_call.into_values().flat_map(|sends| of_call(timeline, &sends)).collect();
+    chains.sort_by_key(|chain| chain.sends[0]);
+    chains
+}
+
+fn of_call(timeline: &Timeline, sends: &[usize]) -> Vec<Chain> {
+    let mut chains: Vec<Chain> = Vec::new();
+    // Chains that may still grow: those whose last send was not settled.
+    let mut open: Vec<Vec<usize>> = Vec::new();
+    for at in sends {
+        let send = &timeline.sends[*at];
+        let grows = open
+            .iter()
+            .rposition(|chain| chain.iter().rev().any(|earlier| repeats(timeline, *earlier, send)));
+        match grows {
+            Some(index) => open[index].push(*at),
+            None => open.push(vec![*at]),
+        }
+        let (kept, done) = open.into_iter().partition(|chain| may_grow(timeline, chain, send.start));
+        open = kept;
+        chains.extend(done.into_iter().map(|sends| Chain { sends }));
+    }
+    chains.extend(open.into_iter().map(|sends| Chain { sends }));
+    chains.retain_mut(|chain| {
+        chain.sends.retain(|at| timeline.sends[*at].reached != Reached::No);
+        chain.sends.len() > 1
+    });
+    chains
+}
+
+fn may_grow(timeline: &Timeline, chain: &[usize], now: Nanos) -> bool {
+    chain.iter().any(|at| {
+        let send = &timeline.sends[*at];
+        now - send.start <= HORIZON && !matches!(send.answered, Answered::Own(_) | Answered::Unrecorded)
+    })
+}
+
+/// Whether `later` repeats the send `earlier`: sent after the earlier one's exchange had ended, its outcome unknown to
+/// the client, and the contract forbids a repeat (3.6).
+fn repeats(timeline: &Timeline, earlier: usize, later: &Send) -> bool {
+    let earlier = &timeline.sends[earlier];
+    if later.contact == earlier.contact
+        || later.start - earlier.start > HORIZON
+        || earlier.reached == Reached::No
+    {
+        return false;
+    }
+    if earlier.era != later.era {
+        return false;
+    }
+    ended_before(timeline, earlier, later.start) && !permitted(timeline, earlier, later).is_allowed()
+}
+
+fn ended_before(timeline: &Timeline, earlier: &Send, moment: Nanos) -> bool {
+    match earlier.closed {
+        // A proxy writes the end of a response some milliseconds after its client may have left.
+        Some(closed) => closed <= moment.saturating_add(timeline.contacts[earlier.contact].precision),
+        None => moment - earlier.start >= PARALLEL,
+    }
+}
+
+/// What the contract says of sending `later` after `earlier`.
+fn permitted(timeline: &Timeline, earlier: &Send, later: &Send) -> Verdict {
+    let key = match (&earlier.key, &later.key) {
+        (Some(a), Some(b)) if a == b => Key::Same,
+        (Some(_), Some(_)) => Key::Different,
+        _ => Key::None,
+    };
+    let path = timeline.contacts[earlier.contact].exchange.path.as_deref();
+    let hints = timeline.tools.hints(path, &earlier.call.tool);
+    Verdict(may_resend(earlier.known(later.start), key, &hints))
+}
+
+/// Whether the contract lets the client repeat, or the log lets it be a new wish.
+struct Verdict(Permission);
+
+impl Verdict {
+    fn is_allowed(&self) -> bool {
+        !matches!(self.0, Permission::Forbidden(_))
+    }
+}
+
+/// A send's id as text, for words and fingerprints.
+#[must_use]
+pub fn id_text(id: Option<&RpcId>) -> Option<String> {
+    id.map(|id| crate::timeline::close::id_text(id).to_owned())
+}

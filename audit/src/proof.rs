@@ -1,0 +1,256 @@
+//! Findings as data: steps, exhibits, words and fingerprints, built from a timeline.
+//! Knows how things are said; not whether they are a breach.
+
+use crate::event::{Cause, Method, Nanos, Origin, RpcId, Text};
+use crate::finding::{
+    BreachId, Certainty, Exhibit, Finding, LevelId, Piece, Role, SameBy, Sent, Step, Words,
+};
+use crate::join::Contact;
+use crate::timeline::close::id_text;
+use crate::timeline::{Reached, Send, Timeline};
+use unbroken_contract::breach::Breach;
+
+/// Where findings are gathered, with the paths of the files that origins point to.
+#[derive(Debug)]
+pub struct Court<'a> {
+    /// Path of each file, as given.
+    pub paths: &'a [String],
+    /// What was found so far.
+    pub findings: Vec<Finding>,
+}
+
+impl Court<'_> {
+    /// An exhibit for a place in the input.
+    #[must_use]
+    pub fn exhibit(&self, origin: Origin) -> Exhibit {
+        let path = self.paths.get(origin.file as usize).cloned().unwrap_or_default();
+        Exhibit { path, place: origin.place, offset: origin.offset }
+    }
+
+    /// A step that a contact shows.
+    #[must_use]
+    pub fn step(&self, contact: &Contact, role: Role, words: Words) -> Step {
+        Step { exhibit: Some(self.exhibit(contact.origin())), at: Some(contact.start), role, words }
+    }
+
+    /// One send of a duplicate.
+    #[must_use]
+    pub fn sent(&self, timeline: &Timeline, send: &Send) -> Sent {
+        let contact = &timeline.contacts[send.contact];
+        Sent {
+            exhibit: self.exhibit(contact.origin()),
+            at: send.start,
+            session: send.session.map(|at| timeline.sessions[at].id.to_string()),
+            rpc_id: send.id.as_ref().map(|id| id_text(id).to_owned()),
+            status: contact.exchange.status.filter(|status| *status != 0),
+            reached: match send.reached {
+                Reached::Yes => Some(true),
+                Reached::No => Some(false),
+                Reached::Unknown => None,
+            },
+            executed: send.run.as_ref().map(crate::timeline::Run::executed),
+            answered: match send.answered {
+                crate::timeline::Answered::Own(_) | crate::timeline::Answered::Later { .. } => Some(true),
+                crate::timeline::Answered::Never => Some(false),
+                _ => None,
+            },
+        }
+    }
+
+    /// Adds a finding.
+    pub fn report(&mut self, draft: Draft) {
+        let fingerprint = draft.print.finish(draft.breach);
+        self.findings.push(Finding {
+            breach: BreachId(draft.breach),
+            level: LevelId(draft.level.unwrap_or(draft.breach.level())),
+            certainty: draft.certainty,
+            session: draft.session.map(String::from),
+            tool: draft.tool.map(String::from),
+            message: draft.message,
+            help: draft.help.to_owned(),
+            proof: draft.proof,
+            sends: draft.sends,
+            same_by: draft.same_by,
+            missing: draft.missing.map(str::to_owned),
+            linked: draft.linked,
+            fingerprint,
+        });
+    }
+}
+
+/// A finding being written by a rule.
+#[derive(Debug)]
+pub struct Draft {
+    /// Which breach.
+    pub breach: Breach,
+    /// How bad, where it is not the breach's default.
+    pub level: Option<unbroken_contract::breach::Level>,
+    /// How sure.
+    pub certainty: Certainty,
+    /// The session.
+    pub session: Option<Text>,
+    /// The tool.
+    pub tool: Option<Text>,
+    /// What happened.
+    pub message: Words,
+    /// What to do.
+    pub help: &'static str,
+    /// The steps.
+    pub proof: Vec<Step>,
+    /// The sends of a duplicate.
+    pub sends: Vec<Sent>,
+    /// What the sends are held to be of one client by.
+    pub same_by: Option<SameBy>,
+    /// What would raise the certainty.
+    pub missing: Option<&'static str>,
+    /// Findings of the same story.
+    pub linked: Vec<String>,
+    /// What the fingerprint is made of.
+    pub print: Print,
+}
+
+impl Draft {
+    /// A draft with nothing but its breach, certainty and words.
+    #[must_use]
+    pub fn new(breach: Breach, certainty: Certainty, message: Words, help: &'static str) -> Draft {
+        Draft {
+            breach,
+            level: None,
+            certainty,
+            session: None,
+            tool: None,
+            message,
+            help,
+            proof: Vec::new(),
+            sends: Vec::new(),
+            same_by: None,
+            missing: None,
+            linked: Vec::new(),
+            print: Print::default(),
+        }
+    }
+}
+
+/// What makes a finding this one: sessions, ids, calls and, where there is no session, times. Never a file or a line,
+/// so that splitting, ordering and doubling the input change nothing.
+#[derive(Debug, Default)]
+pub struct Print(blake3::Hasher);
+
+impl Print {
+    /// Adds a text.
+    pub fn text(&mut self, text: &str) -> &mut Print {
+        self.0.update(&(text.len() as u64).to_le_bytes());
+        self.0.update(text.as_bytes());
+        self
+    }
+
+    /// Adds a request: by session and id where it has both, else by its time.
+    pub fn contact(&mut self, timeline: &Timeline, at: usize, id: Option<&RpcId>) -> &mut Print {
+        let contact = &timeline.contacts[at];
+        match (contact.session(), id) {
+            (Some(session), Some(id)) => {
+                self.text(session).text(id_text(id));
+            }
+            (session, _) => {
+                self.text(session.unwrap_or_default());
+                self.0.update(&contact.start.to_le_bytes());
+            }
+        }
+        self
+    }
+
+    /// The fingerprint of a finding of `breach`.
+    #[must_use]
+    pub fn finish(mut self, breach: Breach) -> String {
+        self.text(breach.id());
+        let mut text = self.0.finalize().to_hex().to_string();
+        text.truncate(16);
+        text
+    }
+}
+
+/// Plain words.
+#[must_use]
+pub fn plain(text: impl Into<String>) -> Piece {
+    Piece::Plain(text.into())
+}
+
+/// Text from the log.
+#[must_use]
+pub fn foreign(text: &str) -> Piece {
+    Piece::Foreign(text.to_owned())
+}
+
+/// A session by its id.
+#[must_use]
+pub fn session(id: &str) -> Piece {
+    Piece::Session(id.to_owned())
+}
+
+/// What a request was, as an incident report says it.
+#[must_use]
+pub fn request(contact: &Contact) -> Words {
+    let mut words = Vec::new();
+    match contact.exchange.method {
+        Method::Get => match &contact.exchange.request.last_event_id {
+            Some(cursor) => words.extend([plain("GET with Last-Event-ID "), foreign(cursor)]),
+            None => words.push(plain("GET without Last-Event-ID")),
+        },
+        Method::Delete => words.push(plain("DELETE")),
+        _ => post(contact, &mut words),
+    }
+    if let Some(id) = contact.session_in() {
+        words.extend([plain(" on session "), session(id)]);
+    }
+    words
+}
+
+fn post(contact: &Contact, words: &mut Words) {
+    if let Some((request, call)) = contact.calls().next() {
+        words.extend([plain("POST tools/call "), foreign(&call.tool)]);
+        if let Some(id) = &request.id {
+            words.extend([plain(", JSON-RPC id "), foreign(id_text(id)), plain(",")]);
+        }
+    } else if let Some(asked) = contact.requests().next() {
+        words.extend([plain("POST "), foreign(&asked.method)]);
+    } else if contact.cancels().next().is_some() {
+        words.push(plain("POST notifications/cancelled"));
+    } else {
+        words.push(plain("POST"));
+    }
+}
+
+/// What came back, as an incident report says it.
+#[must_use]
+pub fn answer(contact: &Contact) -> String {
+    match contact.exchange.status {
+        None => "status not recorded".into(),
+        Some(0) => "no response".into(),
+        Some(status) => format!("answered {status}"),
+    }
+}
+
+/// How an exchange ended before its response, with its length where it is known.
+#[must_use]
+pub fn cut(contact: &Contact) -> String {
+    let what = match contact.exchange.end.cause {
+        Cause::ClientAbort => "closed by the client",
+        Cause::ClientTimeout => "given up by the client",
+        Cause::UpstreamIdleTimeout => "cut by the proxy after an idle timeout",
+        Cause::UpstreamAbort => "closed by the upstream",
+        Cause::ProxyDeadline => "cut by the proxy's deadline",
+        Cause::ProxyAdmin => "cut by the proxy's own stop",
+        Cause::ConnectFailed => "not connected to any upstream",
+        Cause::Complete => "ended in order",
+        Cause::UnknownCut | Cause::Unknown => "ended",
+    };
+    let after = contact.end.map(|end| format!(" after {}", seconds(end - contact.start))).unwrap_or_default();
+    format!("{what}{after} without the response")
+}
+
+/// A length in seconds with one or three decimals.
+#[must_use]
+pub fn seconds(length: Nanos) -> String {
+    let millis = length / 1_000_000;
+    format!("{}.{:03} s", millis / 1000, (millis % 1000).abs())
+}

@@ -1,0 +1,113 @@
+//! A call reached a server and its response was never delivered.
+//!
+//! # What happens
+//! The stream of a `tools/call` ended before the response, and no later stream delivered it. The tool may have run; the
+//! client does not know.
+//!
+//! # Why it matters
+//! Contract section 1: the outcome of a call is known only when its response was delivered. Whatever the client does
+//! next rests on a guess.
+//!
+//! # Flagged
+//! ```flagged
+//! 0.0-0.1 POST initialize #0 -> 200 opens S1
+//! 1.0-2.0 POST S1 call pay #2 {"amount":40} -> 200 sse cut
+//! ```
+//!
+//! # Accepted
+//! The response came on the resumed stream; the client itself gave the call up.
+//! ```accepted
+//! 0.0-0.1 POST initialize #0 -> 200 opens S1
+//! 1.0-2.0 POST S1 call pay #2 {"amount":40} -> 200 sse id e1 cut
+//! 2.5-3.0 GET S1 after e1 -> 200 sse answers #2 ends
+//! ```
+//! ```accepted
+//! 0.0-0.1 POST initialize #0 -> 200 opens S1
+//! 1.0-2.0 POST S1 call pay #2 {"amount":40} -> 200 sse closed
+//! 2.0-2.1 POST S1 cancel #2 -> 202
+//! ```
+//!
+//! # Instead
+//! Server: send an event with an id at once and keep events, so that a stream can be resumed. Client: resume with
+//! `Last-Event-ID`. Proxy: raise the idle timeout of streams, or let the server send keep-alives.
+//!
+//! # Limits
+//! A capture does not always tell who closed a stream; then the finding is *likely*. Without response bodies it rests on
+//! byte counts and on the proxy's word for how the stream ended.
+
+use super::Case;
+use super::call_retried_by_proxy::deliveries;
+use super::duplicate_invocation::{self, is_duplicate};
+use crate::event::Cause;
+use crate::finding::{Certainty, Role};
+use crate::proof::{Court, Draft, Print, cut, foreign, plain, request};
+use crate::timeline::{Answered, Reached, Run, Send};
+use unbroken_contract::breach::Breach;
+
+pub(super) const BREACH: Breach = Breach::ResponseUndelivered;
+const HELP: &str = "make the stream resumable and resume it, and keep proxies from cutting idle streams";
+
+pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
+    for (at, send) in case.timeline.sends.iter().enumerate() {
+        let chain = case.chains.iter().find(|chain| chain.sends.contains(&at));
+        let repeated = chain.is_some_and(|chain| chain.sends.last() != Some(&at));
+        if !is_undelivered(case, send, repeated) {
+            continue;
+        }
+        let mut draft = draft(case, send, court);
+        if let Some(chain) = chain.filter(|chain| is_duplicate(case.timeline, chain)) {
+            let mut print = Print::default();
+            duplicate_invocation::print(case.timeline, chain, &mut print);
+            draft.linked.push(print.finish(Breach::DuplicateInvocation));
+        }
+        court.report(draft);
+    }
+}
+
+fn is_undelivered(case: &Case<'_>, send: &Send, repeated: bool) -> bool {
+    let contact = &case.timeline.contacts[send.contact];
+    // What the client gave up on purpose it does not miss; one that sends the call again shows that it did miss it.
+    let given_up = (send.aborted || send.cancelled.is_some()) && !repeated;
+    // A stream of which nothing tells that it ended may still be going on when the log ends.
+    let over = contact.exchange.end.cause != Cause::Unknown || contact.end.is_some();
+    send.era.is_some()
+        && send.reached == Reached::Yes
+        && send.answered == Answered::Never
+        && !given_up
+        && over
+        && deliveries(contact).is_none()
+}
+
+fn draft(case: &Case<'_>, send: &Send, court: &Court<'_>) -> Draft {
+    let timeline = case.timeline;
+    let contact = &timeline.contacts[send.contact];
+    let ran = send.run.as_ref().is_some_and(Run::executed);
+    let message = vec![
+        plain("the response to "),
+        foreign(&send.call.tool),
+        plain(if ran { " was never delivered although it ran" } else { " was never delivered" }),
+    ];
+    let known = !matches!(contact.exchange.end.cause, Cause::UnknownCut | Cause::Unknown);
+    let certainty = if known && contact.tells_bodies() { Certainty::Proved } else { Certainty::Likely };
+    let mut draft = Draft::new(BREACH, certainty, message, HELP);
+    draft.session = send.session.map(|at| timeline.sessions[at].id.clone());
+    draft.tool = Some(send.call.tool.clone());
+    draft.proof = duplicate_invocation::story(timeline, send, court);
+    if let Some(cancelled) = send.cancelled {
+        let contact = &timeline.contacts[cancelled];
+        draft.proof.push(court.step(contact, Role::Send, request(contact)));
+    }
+    draft.proof.push(crate::finding::Step {
+        exhibit: None,
+        at: None,
+        role: Role::Conclude,
+        words: vec![plain(format!("{}: no later stream delivered it", cut(contact)))],
+    });
+    draft.missing = match (known, contact.tells_bodies()) {
+        (false, _) => Some("a proxy's log would show who ended the stream"),
+        (true, false) => Some("a log with response bodies would show what was delivered"),
+        (true, true) => None,
+    };
+    draft.print.contact(timeline, send.contact, send.id.as_ref());
+    draft
+}

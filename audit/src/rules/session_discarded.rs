@@ -1,0 +1,166 @@
+//! A session is dropped although the server never ended it.
+//!
+//! # What happens
+//! A stream or request fails: a cut, a clean end before the response, a 5xx, a timeout. The client throws the session
+//! away and sends `initialize`, although no 404, no DELETE and no rejected resume said that the session was over.
+//!
+//! # Why it matters
+//! Contract section 1: a dropped connection says nothing about the session. With the session the client drops its
+//! cursor and the only way to learn what became of the calls in flight; a repeat of them may run twice.
+//!
+//! # Flagged
+//! ```flagged
+//! 0.0-0.1 POST initialize #0 -> 200 opens S1
+//! 1.0-2.0 POST S1 call pay #2 {"amount":40} -> 200 sse id e1 cut
+//! 2.5-2.6 POST initialize #0 -> 200 opens S2
+//! also response-undelivered
+//! ```
+//!
+//! # Accepted
+//! The server ended it, or the client did; a client that opens a session per call suffered nothing.
+//! ```accepted
+//! 0.0-0.1 POST initialize #0 -> 200 opens S1
+//! 1.0-1.1 POST S1 call pay #2 {"amount":40} -> 404
+//! 1.2-1.3 POST initialize #0 -> 200 opens S2
+//! ```
+//! ```accepted
+//! 0.0-0.1 POST initialize #0 -> 200 opens S1
+//! 1.0-1.5 POST S1 call pay #2 {"amount":40} -> 200 answers #2
+//! 2.0-2.1 POST initialize #0 -> 200 opens S2
+//! ```
+//!
+//! # Instead
+//! Keep the session id and the cursor through every transport failure; resume with `Last-Event-ID`. Initialize again only
+//! on a 404 to a request that carried the id.
+//!
+//! # Limits
+//! A client that died and started anew looks like one that dropped its session where the log does not tell who closed:
+//! then the finding is *possible*. A new `initialize` of another user behind the same address looks the same too.
+
+use super::Case;
+use crate::event::{Cause, Method, Nanos};
+use crate::finding::{Certainty, Role};
+use crate::join::Contact;
+use crate::pair::HORIZON;
+use crate::proof::{Court, Draft, answer, cut, plain, request, session};
+use crate::timeline::close::classify;
+use crate::timeline::{Answered, Session, Timeline};
+use unbroken_contract::breach::Breach;
+use unbroken_contract::close::Close;
+use unbroken_contract::era::Era;
+
+pub(super) const BREACH: Breach = Breach::SessionDiscarded;
+const HELP: &str = "keep the session through transport failures and initialize again only after a 404";
+
+pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
+    let timeline = case.timeline;
+    for held in &timeline.sessions {
+        let Some(next) = timeline
+            .contacts
+            .iter()
+            .position(|c| c.initialize().is_some() && c.start > held.first && replaces(timeline, held, c))
+        else {
+            continue;
+        };
+        if let Some(suffered) = suffered(timeline, held, timeline.contacts[next].start) {
+            let draft = draft(timeline, held, suffered, next, court);
+            court.report(draft);
+        }
+    }
+}
+
+/// Whether the client opened another session with this `initialize` and went on without the one held: nothing but
+/// streams and a DELETE uses it afterwards. A session that goes on beside it belongs to another worker of the client.
+fn replaces(timeline: &Timeline, held: &Session, initialize: &Contact) -> bool {
+    initialize.session_in().is_none()
+        && initialize.session() != Some(&*held.id)
+        && held.contacts.iter().all(|at| {
+            let contact = &timeline.contacts[*at];
+            contact.start < initialize.start
+                || contact.exchange.method != Method::Post
+                || contact.cancels().next().is_some()
+        })
+}
+
+/// The close that the client suffered before `moment`, if the session was still its own and nothing made up for it.
+fn suffered(timeline: &Timeline, held: &Session, moment: Nanos) -> Option<usize> {
+    let mut suffered = None;
+    for at in held.contacts.iter().copied().filter(|at| timeline.contacts[*at].start < moment) {
+        let contact = &timeline.contacts[at];
+        let Some(era) = timeline.eras[at].filter(|era| *era == Era::Sessioned) else { continue };
+        if contact.session_in().is_none() {
+            continue;
+        }
+        match classify(contact, era, true) {
+            // The server or the client ended it, or the server refused in words of its own (contract section 5: a
+            // tolerant client before a faulty server is no breach).
+            Close::SessionTerminated
+            | Close::Ended { .. }
+            | Close::ResumeRejected { .. }
+            | Close::EventsLost { .. } => {
+                return None;
+            }
+            Close::Refused if contact.exchange.method == Method::Post => return None,
+            Close::Transport if hurts(timeline, at) && contact.known_until() <= moment => suffered = Some(at),
+            // A request that went through shows that the client had its session still.
+            Close::Completed if contact.requests().next().is_some() => suffered = None,
+            _ => {}
+        }
+    }
+    suffered.filter(|at| moment - timeline.contacts[*at].start <= HORIZON)
+}
+
+/// Whether a client loses something by this close: a request without its response, or a stream that it had to resume.
+/// The end of a listening stream alone is daily business.
+fn hurts(timeline: &Timeline, at: usize) -> bool {
+    let contact = &timeline.contacts[at];
+    match contact.exchange.method {
+        Method::Post => {
+            let mut calls = timeline.sends.iter().filter(|send| send.contact == at).peekable();
+            match calls.peek() {
+                Some(_) => {
+                    calls.any(|send| !matches!(send.answered, Answered::Own(_) | Answered::Later { .. }))
+                }
+                None => true,
+            }
+        }
+        Method::Get => !contact.accepted(),
+        _ => false,
+    }
+}
+
+fn draft(timeline: &Timeline, held: &Session, suffered: usize, next: usize, court: &Court<'_>) -> Draft {
+    let (close, again) = (&timeline.contacts[suffered], &timeline.contacts[next]);
+    let message =
+        vec![plain("session "), session(&held.id), plain(" was dropped although the server never ended it")];
+    let told = !matches!(close.exchange.end.cause, Cause::UnknownCut | Cause::Unknown) || !close.accepted();
+    let certainty = if told { Certainty::Likely } else { Certainty::Possible };
+    let mut draft = Draft::new(BREACH, certainty, message, HELP);
+    draft.session = Some(held.id.clone());
+    if let Some(opened) = held.opened {
+        let contact = &timeline.contacts[opened];
+        draft.proof.push(court.step(
+            contact,
+            Role::Initialize,
+            vec![plain("session "), session(&held.id), plain(" was opened")],
+        ));
+    }
+    draft.proof.push(court.step(close, Role::Send, request(close)));
+    let ended = if close.accepted() { format!("the stream was {}", cut(close)) } else { answer(close) };
+    let mut step = court.step(close, Role::Cut, vec![plain(ended)]);
+    step.at = Some(close.known_until());
+    draft.proof.push(step);
+    draft.proof.push(court.step(
+        again,
+        Role::Initialize,
+        vec![plain("the same client sent initialize, with no 404, DELETE or rejected resume between")],
+    ));
+    draft.same_by = Some(timeline.client.same_by());
+    draft.missing = Some(if told {
+        "the client's own log would show that it still ran"
+    } else {
+        "a proxy's log would show who closed the stream"
+    });
+    draft.print.text(&held.id);
+    draft
+}

@@ -1,0 +1,147 @@
+//! A session reached an instance that does not know it while another does.
+//!
+//! # What happens
+//! Several instances keep their sessions for themselves, and the balancer before them sends each request anywhere. One
+//! instance answers 404 to a session that another one serves.
+//!
+//! # Why it matters
+//! Contract 3.3: only the instance that owns the session may answer. The client is told that its session is over although
+//! it is not, loses its calls in flight, or fails every second request.
+//!
+//! # Flagged
+//! ```flagged
+//! 0.0-0.1 POST initialize #0 -> 200 opens S1 by a
+//! 0.2-0.3 POST S1 list #1 -> 404 by b
+//! 0.4-0.5 POST S1 list #2 -> 200 answers #2 by a
+//! also expired-session-kept
+//! ```
+//!
+//! # Accepted
+//! One instance that restarted and forgot its sessions; a session kept on its instance.
+//! ```accepted
+//! 0.0-0.1 POST initialize #0 -> 200 opens S1 by a
+//! 5.2-5.3 POST S1 list #1 -> 404 by a
+//! 5.4-5.5 POST initialize #0 -> 200 opens S2 by a
+//! ```
+//!
+//! # Instead
+//! Route by `Mcp-Session-Id` (consistent hashing on the header), or keep sessions where all instances see them.
+//!
+//! # Limits
+//! Without the instance in the log, only a session that is accepted again after its 404 shows that two are at work. Where
+//! the first instance is not seen again, it may have stopped: then the finding is *likely*.
+
+use super::Case;
+use crate::event::{Delivered, Method};
+use crate::finding::{Certainty, Role};
+use crate::join::Contact;
+use crate::proof::{Court, Draft, foreign, plain, request, session};
+use crate::timeline::{Session, Timeline};
+use unbroken_contract::breach::Breach;
+
+pub(super) const BREACH: Breach = Breach::SessionMisrouted;
+const HELP: &str = "route requests by Mcp-Session-Id, or share sessions between the instances";
+
+pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
+    let timeline = case.timeline;
+    for held in &timeline.sessions {
+        if let Some((refused, served, certainty)) = two_instances(timeline, held) {
+            let draft = draft(timeline, held, refused, served, certainty, court);
+            court.report(draft);
+        }
+    }
+}
+
+/// A refusal and an acceptance of the session that one instance alone cannot have given.
+fn two_instances(timeline: &Timeline, held: &Session) -> Option<(usize, usize, Certainty)> {
+    let of = |at: &usize| &timeline.contacts[*at];
+    let refused = held.contacts.iter().copied().filter(|at| {
+        let contact = of(at);
+        contact.session_in().is_some()
+            && contact.exchange.status == Some(404)
+            && contact.exchange.method != Method::Delete
+    });
+    let ended = |at: usize| held.deleted.is_some_and(|deleted| deleted < at && of(&deleted).accepted());
+    let mut best = None;
+    for refusal in refused.filter(|at| !ended(*at)) {
+        for served in held.contacts.iter().copied().filter(|at| of(at).accepted()) {
+            let certainty = tells(timeline, of(&refusal), of(&served));
+            if certainty > best.map(|(_, _, certainty)| certainty) {
+                best = certainty.map(|certainty| (refusal, served, certainty));
+            }
+        }
+        if best.is_some_and(|(_, _, certainty)| certainty == Certainty::Proved) {
+            break;
+        }
+    }
+    best
+}
+
+fn tells(timeline: &Timeline, refused: &Contact, served: &Contact) -> Option<Certainty> {
+    let after = served.start >= refused.known_until();
+    match (refused.instance(), served.instance()) {
+        (Some(x), Some(y)) if x == y => None,
+        (Some(_), Some(_)) if after => Some(Certainty::Proved),
+        (Some(_), Some(owner)) => {
+            // The owner may have stopped in between, as in a deploy. Seen at work again, it had not; seen to fail, it had.
+            let failed = works(timeline, owner, served, |contact, delivered| {
+                delivered == Delivered::No || matches!(contact.exchange.status, Some(502 | 503))
+            });
+            (!failed).then_some(Certainty::Likely)
+        }
+        // No instance is told. A GET's 404 beside working POSTs is one instance that offers no stream.
+        _ if after && (refused.exchange.method == Method::Post || served.exchange.method == Method::Get) => {
+            Some(Certainty::Proved)
+        }
+        _ => None,
+    }
+}
+
+/// Whether any contact from `since` on shows `instance` in the state that `is` looks for.
+fn works(
+    timeline: &Timeline,
+    instance: &str,
+    since: &Contact,
+    is: impl Fn(&Contact, Delivered) -> bool,
+) -> bool {
+    timeline.contacts.iter().filter(|contact| contact.start >= since.start).any(|contact| {
+        contact
+            .exchange
+            .attempts
+            .iter()
+            .any(|a| a.upstream.as_deref() == Some(instance) && is(contact, a.delivered))
+    })
+}
+
+fn draft(
+    timeline: &Timeline,
+    held: &Session,
+    refused: usize,
+    served: usize,
+    certainty: Certainty,
+    court: &Court<'_>,
+) -> Draft {
+    let message = vec![
+        plain("session "),
+        session(&held.id),
+        plain(" reached an instance that does not know it while another does"),
+    ];
+    let mut draft = Draft::new(BREACH, certainty, message, HELP);
+    draft.session = Some(held.id.clone());
+    let mut order = [(served, Role::Deliver, "accepted"), (refused, Role::Refuse, "refused with 404")];
+    order.sort_by_key(|(at, ..)| *at);
+    for (at, role, what) in order {
+        let contact = &timeline.contacts[at];
+        let mut words = request(contact);
+        words.push(plain(format!(" was {what}")));
+        if let Some(instance) = contact.instance() {
+            words.extend([plain(" by "), foreign(instance)]);
+        }
+        draft.proof.push(court.step(contact, role, words));
+    }
+    if certainty != Certainty::Proved {
+        draft.missing = Some("a later answer of the first instance would show that it still ran");
+    }
+    draft.print.text(&held.id);
+    draft
+}

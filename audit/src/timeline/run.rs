@@ -1,0 +1,190 @@
+//! Runs: what a server's own log tells of a call's handler. The only proof that a call was executed.
+//! Knows handlers; whether a run was wanted is not its business.
+
+use super::Timeline;
+use super::close::same_id;
+use crate::event::{Lifecycle, LifecycleStep, Nanos, Origin, RpcId, RpcOutcome, Text, ToolCall, Vantage};
+use crate::join::{Joined, Told};
+
+/// One run of a handler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The session, where told.
+    pub session: Option<Text>,
+    /// The JSON-RPC id, where told.
+    pub id: Option<RpcId>,
+    /// The call, where told.
+    pub call: Option<ToolCall>,
+    /// The instance that ran it.
+    pub instance: Option<Text>,
+    /// When it started.
+    pub started: Option<(Nanos, Origin)>,
+    /// When it took effect, where the application tells.
+    pub effect: Option<(Nanos, Origin)>,
+    /// When it finished.
+    pub finished: Option<(Nanos, Origin)>,
+    /// When it was stopped before its end.
+    pub aborted: Option<(Nanos, Origin)>,
+    /// It finished with an error.
+    pub failed: bool,
+}
+
+impl Run {
+    /// Whether it is proved that the call took effect: its effect is logged, or it finished without an error.
+    #[must_use]
+    pub fn executed(&self) -> bool {
+        self.effect.is_some() || (self.finished.is_some() && !self.failed)
+    }
+
+    /// Whether it is proved that it was stopped before it took effect.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        self.aborted.is_some() && self.effect.is_none() && self.finished.is_none()
+    }
+
+    /// Its first moment.
+    #[must_use]
+    pub fn moment(&self) -> Nanos {
+        [self.started, self.effect, self.aborted, self.finished]
+            .iter()
+            .flatten()
+            .map(|(at, _)| *at)
+            .min()
+            .unwrap_or(0)
+    }
+}
+
+/// Puts the steps of handlers together to runs, in order.
+pub(super) fn gather(joined: &Joined) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for told in joined.steps.iter().filter(|told| told.vantage == Vantage::ServerApp) {
+        let handler = matches!(
+            told.what.step,
+            LifecycleStep::HandlerStarted
+                | LifecycleStep::HandlerEffect
+                | LifecycleStep::HandlerFinished
+                | LifecycleStep::HandlerAborted
+        );
+        if !handler {
+            continue;
+        }
+        let open = runs.iter_mut().rev().find(|run| continues(run, told));
+        match open {
+            Some(run) => note(run, told),
+            None => {
+                let mut run = of(told);
+                note(&mut run, told);
+                runs.push(run);
+            }
+        }
+    }
+    runs
+}
+
+fn of(told: &Told<Lifecycle>) -> Run {
+    Run {
+        session: told.what.session.clone(),
+        id: told.what.rpc_id.clone(),
+        call: told.what.call.clone(),
+        instance: told.instance.clone(),
+        started: None,
+        effect: None,
+        finished: None,
+        aborted: None,
+        failed: false,
+    }
+}
+
+/// Whether the step belongs to this run: the same call on the same instance, which has not had this step or its end.
+fn continues(run: &Run, told: &Told<Lifecycle>) -> bool {
+    let step = &told.what;
+    let ended = run.finished.is_some() || run.aborted.is_some();
+    let had = match step.step {
+        LifecycleStep::HandlerStarted => true,
+        LifecycleStep::HandlerEffect => run.effect.is_some(),
+        _ => false,
+    };
+    let tools = match (&run.call, &step.call) {
+        (Some(a), Some(b)) => a.tool == b.tool,
+        _ => true,
+    };
+    let ids = match (&run.id, &step.rpc_id) {
+        (Some(a), Some(b)) => same_id(a, b),
+        _ => true,
+    };
+    let sessions = run.session.is_none() || step.session.is_none() || run.session == step.session;
+    !ended && !had && tools && ids && sessions && run.instance == told.instance
+}
+
+fn note(run: &mut Run, told: &Told<Lifecycle>) {
+    let here = Some((told.at, told.origin));
+    match told.what.step {
+        LifecycleStep::HandlerStarted => run.started = here,
+        LifecycleStep::HandlerEffect => run.effect = here,
+        LifecycleStep::HandlerAborted => run.aborted = here,
+        LifecycleStep::HandlerFinished => {
+            run.finished = here;
+            run.failed = matches!(told.what.outcome, Some(RpcOutcome::Error { .. } | RpcOutcome::ToolError));
+        }
+        _ => {}
+    }
+    if run.call.is_none() {
+        run.call.clone_from(&told.what.call);
+    }
+    if run.id.is_none() {
+        run.id.clone_from(&told.what.rpc_id);
+    }
+    if run.session.is_none() {
+        run.session.clone_from(&told.what.session);
+    }
+}
+
+/// How long after its sending a run may start, or before it by the clocks: queueing on a busy server, and hosts whose
+/// clocks differ. Session and id decide where they are told, so this only bounds the rest.
+const LATE: Nanos = 30_000_000_000;
+const EARLY: Nanos = 1_000_000_000;
+
+/// Gives every run to the send that it belongs to: the latest send before it that fits and has none.
+pub(super) fn assign(timelines: &mut [Timeline], runs: &[Run]) {
+    for run in runs {
+        let mut best: Option<(usize, usize, Nanos)> = None;
+        for (t, timeline) in timelines.iter().enumerate() {
+            for (s, send) in timeline.sends.iter().enumerate() {
+                let session = send.session.map(|at| &*timeline.sessions[at].id);
+                let apart = run.moment() - send.start;
+                let near = (-EARLY..=LATE).contains(&apart);
+                if near
+                    && send.run.is_none()
+                    && fits(run, session, send)
+                    && best.is_none_or(|(_, _, at)| send.start > at || apart < 0)
+                {
+                    best = Some((t, s, send.start));
+                }
+            }
+        }
+        if let Some((t, s, _)) = best {
+            timelines[t].sends[s].run = Some(run.clone());
+        }
+    }
+}
+
+fn fits(run: &Run, session: Option<&str>, send: &super::Send) -> bool {
+    let sessions = match (&run.session, session) {
+        (Some(a), Some(b)) => &**a == b,
+        _ => true,
+    };
+    let ids = match (&run.id, &send.id) {
+        (Some(a), Some(b)) => same_id(a, b),
+        _ => true,
+    };
+    let calls = run.call.as_ref().is_none_or(|call| call.tool == send.call.tool && alike(call, &send.call));
+    sessions && ids && calls
+}
+
+fn alike(a: &ToolCall, b: &ToolCall) -> bool {
+    use crate::event::Arguments::Canonical;
+    match (&a.arguments, &b.arguments) {
+        (Canonical { digest: a, .. }, Canonical { digest: b, .. }) => a == b,
+        _ => true,
+    }
+}
