@@ -6,12 +6,16 @@ pub use crate::source::Record;
 use rpc::Keep;
 
 pub mod access;
+pub mod detect;
 pub mod field;
+pub mod formats;
 pub mod haproxy;
 pub mod har;
+pub mod intake;
 pub mod nginx;
 pub mod rpc;
 pub mod sse;
+pub mod wire;
 
 /// Why a record gave no events.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

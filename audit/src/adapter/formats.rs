@@ -1,0 +1,214 @@
+//! All known formats: the shipped mapping files and those a user gives.
+//! Knows which few formats are read by code; everything else is data.
+
+use super::detect::{Detector, Verdict};
+use super::haproxy::Haproxy;
+use super::har::Har;
+use super::nginx::Nginx;
+use super::rpc::Keep;
+use super::wire::Wire;
+use super::{Adapter, Reader, RecordProblem};
+use crate::event::Event;
+use crate::mapping::{self, MappingError, Plan, file};
+use crate::source::Record;
+use std::sync::Arc;
+
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../../mappings/", $name, ".toml")))),*] };
+}
+
+/// The shipped mapping files, by name.
+pub const SHIPPED: &[(&str, &str)] = shipped![
+    "agentgateway",
+    "app-client",
+    "app-server",
+    "aws-agentcore",
+    "aws-alb",
+    "aws-alb-json",
+    "aws-api-gateway",
+    "aws-cloudfront",
+    "azure-apim",
+    "caddy-access",
+    "caddy-run",
+    "cloudflare-http",
+    "cloudflare-portal",
+    "contextforge",
+    "dotnet",
+    "edge-jsonl",
+    "envoy",
+    "envoy-ai-gateway",
+    "fastmcp",
+    "gcp-lb",
+    "haproxy-json",
+    "har",
+    "inspector-network",
+    "inspector-protocol",
+    "java",
+    "kong",
+    "ledger",
+    "litellm",
+    "nginx-error",
+    "nginx-json",
+    "otlp-dotnet-span",
+    "otlp-http-span",
+    "otlp-mcp-client-span",
+    "otlp-mcp-span",
+    "otlp-other",
+    "pino-http",
+    "program-log",
+    "python-sdk",
+    "rmcp",
+    "teleport",
+    "traefik",
+    "tshark",
+    "unbroken",
+    "uvicorn",
+    "wire",
+];
+
+/// A user's mapping goes before any shipped one.
+const USER_PRIORITY: i32 = 1000;
+
+/// The known formats.
+pub struct Formats {
+    detector: Detector,
+    formats: Vec<Format>,
+}
+
+/// One format.
+pub struct Format {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub about: String,
+    /// Recognised and left alone, for this reason.
+    pub skip: Option<String>,
+    kind: Kind,
+}
+
+enum Kind {
+    Plan(Arc<Plan>),
+    Nginx,
+    Haproxy,
+    Har,
+    Wire,
+    None,
+}
+
+/// A format's reader for one file.
+pub enum FileReader {
+    /// Each record for itself.
+    Each(Box<dyn Adapter>),
+    /// Each record for itself, by a mapping.
+    Plan(Arc<Plan>),
+    /// One after the other.
+    Ordered(Box<dyn Reader + Sync>),
+    /// Not read.
+    Nothing,
+}
+
+impl Formats {
+    /// The shipped formats and `users`: mapping files as (path, text).
+    ///
+    /// # Errors
+    /// The path of the file that cannot be used, and why.
+    pub fn load(users: &[(String, String)]) -> Result<Self, (String, MappingError)> {
+        let mut files = Vec::new();
+        for (name, text) in SHIPPED {
+            files.push(mapping::parse(text).map_err(|e| ((*name).to_owned(), e))?);
+        }
+        for (path, text) in users {
+            let mut file = mapping::parse(text).map_err(|e| (path.clone(), e))?;
+            file.detect.priority += USER_PRIORITY;
+            files.push(file);
+        }
+        let mut formats = Vec::new();
+        for file in &files {
+            formats.push(format(file).map_err(|e| (file.name.clone(), e))?);
+        }
+        let detector = Detector::compile(&files).map_err(|e| ("detect".to_owned(), e))?;
+        Ok(Formats { detector, formats })
+    }
+
+    /// The format of a record, by its index.
+    pub fn tell(&self, record: &[u8]) -> Verdict {
+        self.detector.tell(record)
+    }
+
+    /// Formats that come near, with what is missing.
+    pub fn nearest(&self, record: &[u8]) -> Vec<(&str, &str)> {
+        self.detector.nearest(record)
+    }
+
+    /// A format by its index.
+    pub fn get(&self, index: usize) -> &Format {
+        &self.formats[index]
+    }
+
+    /// All formats.
+    pub fn all(&self) -> &[Format] {
+        &self.formats
+    }
+}
+
+fn format(file: &file::File) -> Result<Format, MappingError> {
+    let kind = match file.reader.as_deref() {
+        None if file.detect.skip.is_some() => Kind::None,
+        None => Kind::Plan(Arc::new(Plan::compile(file)?)),
+        Some("nginx") => Kind::Nginx,
+        Some("haproxy") => Kind::Haproxy,
+        Some("har") => Kind::Har,
+        Some("wire") => Kind::Wire,
+        Some(other) => return Err(MappingError::value("reader", other, "nginx, haproxy, har or wire")),
+    };
+    Ok(Format { name: file.name.clone(), about: file.about.clone(), skip: file.detect.skip.clone(), kind })
+}
+
+impl Format {
+    /// A reader for one file; `preface` is what stands before a document's records.
+    pub fn reader(&self, preface: &[u8], keep: Keep) -> FileReader {
+        match &self.kind {
+            Kind::Plan(plan) => FileReader::Plan(plan.clone()),
+            Kind::Nginx => FileReader::Each(Box::new(Nginx)),
+            Kind::Haproxy => FileReader::Each(Box::new(Haproxy)),
+            Kind::Har => FileReader::Each(Box::new(Har::of_preface(preface))),
+            Kind::Wire => FileReader::Ordered(Box::new(Wire::new(keep))),
+            Kind::None => FileReader::Nothing,
+        }
+    }
+
+    /// The mapping, where the format is one.
+    pub fn plan(&self) -> Option<&Plan> {
+        match &self.kind {
+            Kind::Plan(plan) => Some(plan),
+            _ => None,
+        }
+    }
+}
+
+impl FileReader {
+    /// The name shown: the dialect's, where the reader knows better.
+    pub fn name<'a>(&self, format: &'a Format) -> &'a str {
+        match self {
+            FileReader::Each(adapter) => adapter.name(),
+            _ => &format.name,
+        }
+    }
+
+    /// Reads a record of a format whose records stand alone.
+    ///
+    /// # Errors
+    /// As [`Adapter::read`].
+    pub fn read_alone(
+        &self,
+        record: Record<'_>,
+        keep: Keep,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), RecordProblem> {
+        match self {
+            FileReader::Each(adapter) => adapter.read(record, keep, sink),
+            FileReader::Plan(plan) => plan.read(&record, keep, sink),
+            FileReader::Ordered(_) | FileReader::Nothing => Ok(()),
+        }
+    }
+}

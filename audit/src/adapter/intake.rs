@@ -1,0 +1,291 @@
+//! A file's way to events: opened, told, each record handed to its format's reader, in the order of the file.
+//! Knows no rule; what could not be read is named, and the rest is read.
+
+use super::RecordProblem;
+use super::detect::Verdict;
+use super::formats::{FileReader, Formats};
+use super::rpc::Keep;
+use crate::event::{Event, Place};
+use crate::run::{FileSummary, Problem};
+use crate::source::{Batch, Limits, Record, Source, Troubles};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Records that tell a file's format. A file that mixes formats is told record by record.
+const SAMPLE: usize = 200;
+/// Records one thread reads in one go.
+const SHARE: usize = 256;
+
+/// What became of a file.
+#[derive(Debug)]
+pub struct Taken {
+    /// Its line in the summary.
+    pub summary: FileSummary,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads the file at `path` and hands its events to `sink`, in the order of the file.
+pub fn read(
+    path: &Path,
+    file: u32,
+    formats: &Formats,
+    limits: &Limits,
+    keep: Keep,
+    sink: &mut dyn FnMut(Event),
+) -> Taken {
+    match Source::open(path, file, limits) {
+        Ok(source) => Intake::new(source, path, formats, keep).run(sink),
+        Err(problem) => {
+            let format = problem.message.clone();
+            let summary =
+                FileSummary { path: problem.path.clone(), format, read: false, records: 0, events: 0 };
+            Taken { summary, problems: vec![problem] }
+        }
+    }
+}
+
+struct Intake<'f> {
+    source: Source,
+    formats: &'f Formats,
+    keep: Keep,
+    shown: String,
+    troubles: Troubles,
+    /// Readers by format, made when a format is first seen.
+    readers: BTreeMap<usize, FileReader>,
+    /// The only format of the sample: later records are not told one by one.
+    usual: Option<usize>,
+    counts: BTreeMap<usize, u64>,
+    unknown: u64,
+    first_unknown: Option<(Place, Vec<u8>)>,
+    ties: Option<(usize, usize)>,
+    tied: u64,
+    records: u64,
+    events: u64,
+}
+
+impl<'f> Intake<'f> {
+    fn new(source: Source, path: &Path, formats: &'f Formats, keep: Keep) -> Self {
+        let shown = path.to_string_lossy().into_owned();
+        Intake {
+            source,
+            formats,
+            keep,
+            troubles: Troubles::new(&shown),
+            shown,
+            readers: BTreeMap::new(),
+            usual: None,
+            counts: BTreeMap::new(),
+            unknown: 0,
+            first_unknown: None,
+            ties: None,
+            tied: 0,
+            records: 0,
+            events: 0,
+        }
+    }
+
+    fn run(mut self, sink: &mut dyn FnMut(Event)) -> Taken {
+        while let Some(batch) = self.source.next_batch() {
+            if self.records == 0 {
+                self.usual = self.sample(&batch);
+            }
+            self.records += batch.len() as u64;
+            match self.usual {
+                Some(format) => self.read_usual(format, &batch, sink),
+                None => batch.records().for_each(|record| self.read_told(record, sink)),
+            }
+        }
+        for reader in self.readers.values_mut() {
+            if let FileReader::Ordered(reader) = reader {
+                reader.finish(&mut |event| {
+                    self.events += 1;
+                    sink(event);
+                });
+            }
+        }
+        self.taken()
+    }
+
+    /// The one format of the first records, if it is one and its records stand alone.
+    fn sample(&mut self, batch: &Batch) -> Option<usize> {
+        let mut only = None;
+        for record in batch.records().take(SAMPLE) {
+            match (self.formats.tell(record.bytes), only) {
+                (Verdict::One(format), None) => only = Some(format),
+                (Verdict::One(format), Some(known)) if format == known => {}
+                _ => return None,
+            }
+        }
+        // A sample that small says nothing of what comes; it is as quick to tell each record.
+        let format = only.filter(|_| batch.len() >= SAMPLE)?;
+        self.reader(format);
+        match self.readers.get(&format) {
+            Some(FileReader::Each(_) | FileReader::Plan(_)) => Some(format),
+            _ => None,
+        }
+    }
+
+    fn reader(&mut self, format: usize) {
+        let (formats, keep, preface) = (self.formats, self.keep, self.source.preface());
+        self.readers.entry(format).or_insert_with(|| formats.get(format).reader(preface, keep));
+    }
+
+    /// Reads a batch of one format in parallel; what the reader refuses is told for itself.
+    fn read_usual(&mut self, format: usize, batch: &Batch, sink: &mut dyn FnMut(Event)) {
+        let reader = &self.readers[&format];
+        let records: Vec<Record<'_>> = batch.records().collect();
+        let shares: Vec<(Vec<Event>, Vec<usize>)> = records
+            .par_chunks(SHARE)
+            .enumerate()
+            .map(|(share, records)| {
+                let (mut events, mut refused) = (Vec::new(), Vec::new());
+                for (i, record) in records.iter().enumerate() {
+                    if reader.read_alone(*record, self.keep, &mut |e| events.push(e)).is_err() {
+                        refused.push(share * SHARE + i);
+                    }
+                }
+                (events, refused)
+            })
+            .collect();
+        let mut count = records.len() as u64;
+        for (events, refused) in shares {
+            self.events += events.len() as u64;
+            events.into_iter().for_each(&mut *sink);
+            for i in refused {
+                count -= 1;
+                self.read_told(records[i], sink);
+            }
+        }
+        *self.counts.entry(format).or_default() += count;
+    }
+
+    fn read_told(&mut self, record: Record<'_>, sink: &mut dyn FnMut(Event)) {
+        match self.formats.tell(record.bytes) {
+            Verdict::One(format) => {
+                *self.counts.entry(format).or_default() += 1;
+                self.reader(format);
+                let mut events = 0;
+                let mut counted = |event| {
+                    events += 1;
+                    sink(event);
+                };
+                let read = match self.readers.get_mut(&format) {
+                    Some(FileReader::Ordered(reader)) => reader.read(record, &mut counted),
+                    Some(reader) => reader.read_alone(record, self.keep, &mut counted),
+                    None => Ok(()),
+                };
+                self.events += events;
+                if let Err(problem) = read {
+                    self.note(record.origin.place, &problem);
+                }
+            }
+            Verdict::Tie(a, b) => {
+                self.tied += 1;
+                self.ties.get_or_insert((a, b));
+            }
+            Verdict::Unknown => {
+                self.unknown += 1;
+                if is_broken(record.bytes) {
+                    let help = "write one whole JSON object a line; the other records were read";
+                    self.troubles.note(Some(record.origin.place), "the record is broken JSON", help, true);
+                } else if self.first_unknown.is_none() {
+                    let head = record.bytes[..record.bytes.len().min(4096)].to_vec();
+                    self.first_unknown = Some((record.origin.place, head));
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, place: Place, problem: &RecordProblem) {
+        // The column differs from record to record; the kind is what is counted.
+        let told = problem.to_string();
+        let message = told.split(" at line ").next().unwrap_or(&told);
+        self.troubles.note(
+            Some(place),
+            message,
+            "see the record named here; the other records were read",
+            true,
+        );
+    }
+
+    fn taken(mut self) -> Taken {
+        let read: Vec<usize> =
+            self.counts.keys().copied().filter(|i| self.formats.get(*i).skip.is_none()).collect();
+        let format = self.format_shown(&read);
+        if read.is_empty() && self.counts.is_empty() {
+            self.refuse();
+        } else {
+            self.note_left_out();
+        }
+        let mut problems = self.source.take_problems();
+        problems.extend(self.troubles.take());
+        let summary = FileSummary {
+            path: self.shown,
+            format,
+            read: !read.is_empty(),
+            records: self.records,
+            events: self.events,
+        };
+        Taken { summary, problems }
+    }
+
+    fn format_shown(&self, read: &[usize]) -> String {
+        let layers = self.source.layers();
+        let names: Vec<&str> = match read {
+            [] => self
+                .counts
+                .keys()
+                .map(|i| self.formats.get(*i))
+                .map(|f| f.skip.as_deref().unwrap_or(&f.name))
+                .collect(),
+            read => read
+                .iter()
+                .map(|i| {
+                    self.readers.get(i).map_or(&*self.formats.get(*i).name, |r| r.name(self.formats.get(*i)))
+                })
+                .collect(),
+        };
+        let names = if names.is_empty() { "unknown".to_owned() } else { names.join(" + ") };
+        if layers.is_empty() { names } else { format!("{names} in {}", layers.join(" in ")) }
+    }
+
+    /// Nothing of the file was recognised: says what was considered.
+    fn refuse(&mut self) {
+        let place = self.first_unknown.as_ref().map(|(place, _)| *place);
+        if let Some((a, b)) = self.ties {
+            let (a, b) = (&self.formats.get(a).name, &self.formats.get(b).name);
+            let message = format!("the records fit {a} and {b} equally well");
+            self.troubles.note(place, &message, "name the format with --mapping FILE", true);
+            return;
+        }
+        let near =
+            self.first_unknown.as_ref().map(|(_, head)| self.formats.nearest(head)).unwrap_or_default();
+        let near: Vec<String> = near.iter().map(|(name, missing)| format!("{name} (no {missing})")).collect();
+        let message = match near.as_slice() {
+            [] => "no known log format".to_owned(),
+            near => format!("no known log format; nearest: {}", near.join(", ")),
+        };
+        let help = "describe it in a mapping file; `unbroken mapping guess FILE` proposes one";
+        self.troubles.note(place, &message, help, true);
+    }
+
+    fn note_left_out(&mut self) {
+        if self.unknown > 0 {
+            let place = self.first_unknown.as_ref().map(|(place, _)| *place);
+            let message = format!("{} records are of no known format and were left out", self.unknown);
+            self.troubles.note(place, &message, "give a mapping file if they carry MCP facts", false);
+        }
+        if let Some((a, b)) = self.ties {
+            let (a, b) = (&self.formats.get(a).name, &self.formats.get(b).name);
+            let message = format!("{} records fit {a} and {b} equally well and were left out", self.tied);
+            self.troubles.note(None, &message, "name the format with --mapping FILE", true);
+        }
+    }
+}
+
+/// Whether a record begins as a JSON object and is none.
+fn is_broken(record: &[u8]) -> bool {
+    record.first() == Some(&b'{') && serde_json::from_slice::<&serde_json::value::RawValue>(record).is_err()
+}

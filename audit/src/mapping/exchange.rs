@@ -1,0 +1,418 @@
+//! An HTTP exchange out of the fields that a mapping names.
+//! Knows which fact each field states and whether the log keeps it at all.
+
+use super::MappingError;
+use super::field::{Compiler, Row, Test, Value, all};
+use super::file::{Field, File};
+use super::message::Parts;
+use super::slot::{Slots, Tree};
+use crate::adapter::access::{self, Draft};
+use crate::adapter::rpc::{self, Keep};
+use crate::event::{
+    Attempt, Body, Counts, Delivered, Logged, Media, Message, Method, RpcOutcome, RpcResponse, SseEvent,
+    Text, Time,
+};
+use serde_json::value::RawValue;
+
+/// A compiled `[exchange]` with the sections that describe it.
+#[derive(Debug)]
+pub(super) struct ExchangeParts {
+    pub(super) when: Vec<Test>,
+    method: Value,
+    path: Value,
+    host: Value,
+    status: Value,
+    request: RequestParts,
+    response: ResponseParts,
+    upstream: UpstreamParts,
+}
+
+#[derive(Debug)]
+struct RequestParts {
+    session: Value,
+    last_event_id: Value,
+    protocol_version: Value,
+    mcp_method: Value,
+    mcp_name: Value,
+    idempotency_key: Value,
+    authorization: Value,
+    body: Value,
+    empty_is_known: bool,
+}
+
+#[derive(Debug)]
+struct ResponseParts {
+    session: Value,
+    content_type: Value,
+    retry_after: Value,
+    challenge: Value,
+    body: Value,
+    bytes: Value,
+    counts: Counts,
+    headers_after: Value,
+    events: Option<EventParts>,
+}
+
+#[derive(Debug)]
+struct EventParts {
+    list: Value,
+    tree: Tree,
+    id: Value,
+    data: Value,
+    rpc_id: Value,
+    kind: Value,
+    response: String,
+}
+
+#[derive(Debug)]
+struct UpstreamParts {
+    addr: Value,
+    status: Value,
+    retries: Value,
+    attempts: Value,
+    each: Option<AttemptParts>,
+}
+
+#[derive(Debug)]
+struct AttemptParts {
+    list: Value,
+    tree: Tree,
+    addr: Value,
+    port: Value,
+    status: Value,
+    failed: Value,
+}
+
+pub(super) fn compile(file: &File, c: &mut Compiler<'_>) -> Result<Option<ExchangeParts>, MappingError> {
+    let Some(exchange) = &file.exchange else { return Ok(None) };
+    let (q, p, u) = (&file.request, &file.response, &file.upstream);
+    let name = Some(Field::Full(Box::new(super::file::FullField {
+        header: Some("request:mcp-name".into()),
+        decode: vec!["mcp_base64".into()],
+        ..Default::default()
+    })));
+    let request = RequestParts {
+        session: c.value_or_header(q.session.as_ref(), "request", "mcp-session-id")?,
+        last_event_id: c.value_or_header(q.last_event_id.as_ref(), "request", "last-event-id")?,
+        protocol_version: c.value_or_header(
+            q.protocol_version.as_ref(),
+            "request",
+            "mcp-protocol-version",
+        )?,
+        mcp_method: c.value_or_header(q.mcp_method.as_ref(), "request", "mcp-method")?,
+        mcp_name: c.value(q.mcp_name.as_ref().or(name.as_ref()))?,
+        idempotency_key: c.value_or_header(q.idempotency_key.as_ref(), "request", "idempotency-key")?,
+        authorization: c.value_or_header(None, "request", "authorization")?,
+        body: c.value(q.body.as_ref())?,
+        empty_is_known: q.body_empty_is_known,
+    };
+    let response = ResponseParts {
+        session: c.value_or_header(p.session.as_ref(), "response", "mcp-session-id")?,
+        content_type: c.value_or_header(p.content_type.as_ref(), "response", "content-type")?,
+        retry_after: c.value_or_header(p.retry_after.as_ref(), "response", "retry-after")?,
+        challenge: c.value_or_header(p.challenge.as_ref(), "response", "www-authenticate")?,
+        body: c.value(p.body.as_ref())?,
+        bytes: c.value(p.bytes.as_ref())?,
+        counts: match p.bytes_count.as_deref().unwrap_or("body") {
+            "body" => Counts::Body,
+            "chunked_body" => Counts::ChunkedBody,
+            "headers_and_body" => Counts::HeadersAndBody,
+            other => {
+                return Err(MappingError::value(
+                    "bytes_count",
+                    other,
+                    "body, chunked_body or headers_and_body",
+                ));
+            }
+        },
+        headers_after: c.value(p.headers_after.as_ref())?,
+        events: p.events.as_ref().map(|e| events(e, c)).transpose()?,
+    };
+    let upstream = UpstreamParts {
+        addr: c.value(u.addr.as_ref())?,
+        status: c.value(u.status.as_ref())?,
+        retries: c.value(u.retries.as_ref())?,
+        attempts: c.value(u.attempts.as_ref())?,
+        each: u.each.as_ref().map(|at| attempts(at, u, c)).transpose()?,
+    };
+    Ok(Some(ExchangeParts {
+        when: c.tests(&exchange.when)?,
+        method: c.value(exchange.method.as_ref())?,
+        path: c.value(exchange.path.as_ref())?,
+        host: c.value_or_header(exchange.host.as_ref(), "request", "host")?,
+        status: c.value(exchange.status.as_ref())?,
+        request,
+        response,
+        upstream,
+    }))
+}
+
+/// A field within an element of a list.
+fn within(tree: &mut Tree, key: Option<&String>) -> Result<Value, MappingError> {
+    let none = super::file::Headers::default();
+    let mut c = Compiler { tree: std::mem::take(tree), headers: &none, absent: Vec::new() };
+    let value = c.value(key.map(|k| Field::Key(k.clone())).as_ref());
+    *tree = c.tree;
+    value
+}
+
+fn events(e: &super::file::Events, c: &mut Compiler<'_>) -> Result<EventParts, MappingError> {
+    let mut tree = Tree::default();
+    Ok(EventParts {
+        list: c.value(Some(&Field::Key(e.at.clone())))?,
+        id: within(&mut tree, e.id.as_ref())?,
+        data: within(&mut tree, e.data.as_ref())?,
+        rpc_id: within(&mut tree, e.rpc_id.as_ref())?,
+        kind: within(&mut tree, e.kind.as_ref())?,
+        response: e.response.clone().unwrap_or_default(),
+        tree,
+    })
+}
+
+fn attempts(at: &str, u: &super::file::Upstream, c: &mut Compiler<'_>) -> Result<AttemptParts, MappingError> {
+    let mut tree = Tree::default();
+    Ok(AttemptParts {
+        list: c.value(Some(&Field::Key(at.to_owned())))?,
+        addr: within(&mut tree, u.each_addr.as_ref())?,
+        port: within(&mut tree, u.each_port.as_ref())?,
+        status: within(&mut tree, u.each_status.as_ref())?,
+        failed: within(&mut tree, u.each_failed.as_ref())?,
+        tree,
+    })
+}
+
+impl ExchangeParts {
+    /// The exchange that a record tells, without identity and keys; none if the record is of another kind.
+    pub(super) fn read(
+        &self,
+        row: &Row<'_>,
+        absent: &[String],
+        time: Time,
+        parts: Option<&Parts>,
+        keep: Keep,
+    ) -> Option<Draft> {
+        if !all(&self.when, row, absent) {
+            return None;
+        }
+        let text = |v: &Value| v.text(row, absent).map(|t| Text::from(&*t));
+        // A format without a method column tells calls, and calls are posted.
+        let method = match self.method.text(row, absent) {
+            Some(name) => access::method_of(&name),
+            None if self.method.is_given() => Method::Other,
+            None => Method::Post,
+        };
+        let mut draft = Draft::new(method, time);
+        let x = &mut draft.exchange;
+        x.path = self.path.text(row, absent).map(|url| path_in(&url));
+        x.host = text(&self.host);
+        x.status = self.status.number(row, absent).and_then(|n| u16::try_from(n).ok());
+        let q = &mut x.request;
+        q.session = text(&self.request.session);
+        q.last_event_id = text(&self.request.last_event_id);
+        q.protocol_version = text(&self.request.protocol_version);
+        q.mcp_method = text(&self.request.mcp_method);
+        q.mcp_name = text(&self.request.mcp_name);
+        q.idempotency_key = text(&self.request.idempotency_key);
+        let credential = self.request.authorization.text(row, absent).filter(|t| !is_masked(t));
+        q.credential = credential.map(|t| rapidhash::v3::rapidhash_v3(t.as_bytes()));
+        q.body = self.request_body(row, absent, keep);
+        self.fill_response(&mut draft, row, absent, keep);
+        if let Some(parts) = parts {
+            let (sent, answered) = parts.bodies(row, absent, keep);
+            if !matches!(draft.exchange.request.body, Body::Messages(_)) && sent != Body::Unknown {
+                draft.exchange.request.body = sent;
+            }
+            if draft.exchange.response.body == Body::Unknown {
+                draft.exchange.response.body = answered;
+            }
+        }
+        draft.exchange.attempts = self.upstream.read(row, absent);
+        draft.exchange.logged = self.logged(row, &draft);
+        Some(draft)
+    }
+
+    /// The session of the request, or else of the response.
+    pub(super) fn session(&self, row: &Row<'_>, absent: &[String]) -> Option<Text> {
+        let first = self.request.session.text(row, absent);
+        first.or_else(|| self.response.session.text(row, absent)).map(|t| Text::from(&*t))
+    }
+
+    fn request_body(&self, row: &Row<'_>, absent: &[String], keep: Keep) -> Body {
+        match self.request.body.json(row, absent) {
+            Some(json) if is_masked(&json) => Body::Unreadable(crate::event::Unreadable::Redacted),
+            Some(json) => rpc::read_body(json.as_bytes(), keep),
+            None if self.request.empty_is_known && self.request.body.is_given() => Body::Empty,
+            None => Body::Unknown,
+        }
+    }
+
+    fn fill_response(&self, draft: &mut Draft, row: &Row<'_>, absent: &[String], keep: Keep) {
+        let parts = &self.response;
+        let kind = parts.content_type.text(row, absent);
+        let p = &mut draft.exchange.response;
+        p.session = parts.session.text(row, absent).map(|t| Text::from(&*t));
+        p.media = match kind {
+            Some(kind) => access::media_of(Some(&kind)),
+            None => Media::Unknown,
+        };
+        p.retry_after = access::retry_after(parts.retry_after.text(row, absent).as_deref());
+        p.challenge = parts.challenge.text(row, absent).is_some();
+        p.bytes = access::bytes_of(parts.bytes.number(row, absent), parts.counts);
+        p.headers_at = draft
+            .time
+            .start
+            .zip(parts.headers_after.duration(row, absent))
+            .map(|(start, after)| start + after);
+        if let Some(body) = parts.body.json(row, absent) {
+            if p.media == Media::EventStream {
+                p.events = Some(crate::adapter::sse::read_events(body.as_bytes(), keep));
+            } else {
+                p.body = rpc::read_body(body.as_bytes(), keep);
+            }
+        }
+        if let Some(events) = &parts.events {
+            p.events = events.read(row, absent, keep);
+            // A JSON answer is listed as one event; it is the body.
+            if p.media != Media::EventStream
+                && let Some(list) = p.events.take()
+            {
+                let messages: Vec<_> = list.into_iter().filter_map(|e| e.message).collect();
+                if !messages.is_empty() {
+                    p.body = Body::Messages(messages);
+                }
+            }
+        }
+    }
+
+    fn logged(&self, row: &Row<'_>, draft: &Draft) -> Logged {
+        let x = &draft.exchange;
+        let headers =
+            |v: &Value, present: bool| v.is_given() && (present || v.is_logged(row) || v.is_header());
+        Logged {
+            session_in: headers(&self.request.session, x.request.session.is_some()),
+            session_out: headers(&self.response.session, x.response.session.is_some()),
+            last_event_id: headers(&self.request.last_event_id, x.request.last_event_id.is_some()),
+            request_body: self.request.body.is_given(),
+            response_body: x.response.events.is_some() || x.response.body != Body::Unknown,
+            end: false,
+            instance: self.upstream.addr.is_given() || self.upstream.each.is_some(),
+        }
+    }
+}
+
+/// A path, of a URL or of a request line.
+fn path_in(url: &str) -> Text {
+    let rest = match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
+        None => url,
+    };
+    access::path_of(rest)
+}
+
+/// Stars, `REDACTED`, `[Filtered]`: what producers write over a secret.
+fn is_masked(text: &str) -> bool {
+    let text = text.trim_matches(['[', ']', '<', '>', '"']);
+    text.eq_ignore_ascii_case("redacted")
+        || text.eq_ignore_ascii_case("filtered")
+        || (!text.is_empty() && text.bytes().all(|b| b == b'*'))
+}
+
+impl EventParts {
+    fn read(&self, row: &Row<'_>, absent: &[String], keep: Keep) -> Option<Vec<SseEvent>> {
+        let json = self.list.json(row, absent)?;
+        let elements = serde_json::from_str::<Vec<&RawValue>>(&json).ok()?;
+        let mut events = Vec::with_capacity(elements.len());
+        for element in elements {
+            let mut slots = Slots::new();
+            if self.tree.collect(element.get().as_bytes(), &mut slots).is_err() {
+                continue;
+            }
+            let row = Row { slots, texts: Vec::new(), groups: None };
+            events.push(self.event(&row, element.get(), keep));
+        }
+        Some(events)
+    }
+
+    fn event(&self, row: &Row<'_>, element: &str, keep: Keep) -> SseEvent {
+        let data = self.data.json(row, &[]);
+        let told = self.kind.text(row, &[]).is_some_and(|k| k == self.response.as_str());
+        let message = match &data {
+            Some(data) => rpc::read_message(data.as_bytes(), keep).ok(),
+            // The log keeps no data, but says which request the event answers.
+            None if told => {
+                let id = self.rpc_id.json(row, &[]).map(|id| super::message::id_of(&id, false));
+                let id = if self.rpc_id.is_bare(row) {
+                    id
+                } else {
+                    self.rpc_id.text(row, &[]).map(|t| crate::event::RpcId::String(t.into()))
+                };
+                Some(Message::Response(RpcResponse { id, outcome: RpcOutcome::Result }))
+            }
+            None => None,
+        };
+        let hashed = data.as_deref().unwrap_or(element);
+        SseEvent {
+            id: self.id.text(row, &[]).map(|t| Text::from(&*t)),
+            retry: None,
+            at: None,
+            message,
+            has_data: data.as_deref().map_or(self.kind.is_given(), |d| !d.is_empty()),
+            data_hash: rapidhash::v3::rapidhash_v3(hashed.as_bytes()),
+        }
+    }
+}
+
+impl UpstreamParts {
+    fn read(&self, row: &Row<'_>, absent: &[String]) -> Vec<Attempt> {
+        if let Some(each) = &self.each {
+            return each.read(row, absent);
+        }
+        let addresses = self.addr.text(row, absent);
+        let statuses = self.status.text(row, absent);
+        let more = self.retries.number(row, absent).unwrap_or(0);
+        let total =
+            self.attempts.number(row, absent).unwrap_or(more + u64::from(addresses.is_some() || more > 0));
+        let items = |list: &Option<std::borrow::Cow<'_, str>>| -> Vec<String> {
+            list.as_deref().map(|l| l.split(',').map(|i| i.trim().to_owned()).collect()).unwrap_or_default()
+        };
+        let (addresses, statuses) = (items(&addresses), items(&statuses));
+        // A counter may be wrong by any amount; a proxy tries a few times, not thousands.
+        let count = usize::try_from(total).unwrap_or(0).min(64).max(addresses.len());
+        (0..count)
+            .map(|i| {
+                // Where only the last upstream is named, the earlier ones are not.
+                let at = (i + addresses.len()).checked_sub(count);
+                let status = at.and_then(|at| statuses.get(at)).and_then(|s| s.parse().ok());
+                let delivered = if status.is_some() { Delivered::Yes } else { Delivered::Unknown };
+                access::attempt(at.and_then(|at| addresses.get(at)).map(String::as_str), status, delivered)
+            })
+            .collect()
+    }
+}
+
+impl AttemptParts {
+    fn read(&self, row: &Row<'_>, absent: &[String]) -> Vec<Attempt> {
+        let Some(json) = self.list.json(row, absent) else { return Vec::new() };
+        let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(&json) else { return Vec::new() };
+        let mut attempts = Vec::new();
+        for element in elements.iter().take(64) {
+            let mut slots = Slots::new();
+            if self.tree.collect(element.get().as_bytes(), &mut slots).is_err() {
+                continue;
+            }
+            let row = Row { slots, texts: Vec::new(), groups: None };
+            let addr = self.addr.text(&row, absent).map(|a| match self.port.text(&row, absent) {
+                Some(port) => format!("{a}:{port}"),
+                None => a.into_owned(),
+            });
+            let status = self.status.number(&row, absent).and_then(|n| u16::try_from(n).ok());
+            let delivered = match (status, self.failed.text(&row, absent)) {
+                (Some(_), _) => Delivered::Yes,
+                (None, Some(_)) => Delivered::No,
+                (None, None) => Delivered::Unknown,
+            };
+            attempts.push(access::attempt(addr.as_deref(), status, delivered));
+        }
+        attempts
+    }
+}

@@ -1,0 +1,456 @@
+//! A mapping file made ready: one pass over a record, then events.
+//! Knows which sections make which events; refuses a file that could make none.
+
+use super::ending::{self, Ending};
+use super::exchange::{self, ExchangeParts};
+use super::field::{Compiler, Row, Value, expression};
+use super::file::File;
+use super::line::{self, Line};
+use super::message::{self, Parts};
+use super::slot::{Slot, Slots, Step, Tree};
+use super::{MappingError, clock};
+use crate::adapter::RecordProblem;
+use crate::adapter::access::{self, Draft};
+use crate::adapter::rpc::Keep;
+use crate::event::{
+    Cause, ClientInfo, Delivered, Event, Identity, Keys, Remark, SessionScope, Text, Time, TimeMeans,
+    Vantage, What,
+};
+use crate::source::Record;
+use regex::Regex;
+
+/// A mapping, ready to read records.
+#[derive(Debug)]
+pub struct Plan {
+    name: String,
+    vantage: Vantage,
+    scope: SessionScope,
+    sampled: bool,
+    remarks: bool,
+    absent: Vec<String>,
+    tree: Tree,
+    pattern: Option<(Regex, Vec<(String, Slot)>)>,
+    nested: Vec<Value>,
+    time: Option<TimeParts>,
+    exchange: Option<ExchangeParts>,
+    instance: Value,
+    identity: IdentityParts,
+    keys: KeyParts,
+    parts: Option<Parts>,
+    ends: Vec<Ending>,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug)]
+struct TimeParts {
+    at: Value,
+    means: TimeMeans,
+    duration: Value,
+    end: Value,
+}
+
+#[derive(Debug)]
+struct IdentityParts {
+    subject: Value,
+    client_name: Value,
+    client_version: Value,
+    remote_addr: Value,
+    remote_port: Value,
+    forwarded_for: Value,
+    user_agent: Value,
+    connection: Value,
+}
+
+#[derive(Debug)]
+struct KeyParts {
+    request: Value,
+    trace: Value,
+    span: Value,
+    parent: Value,
+    traceparent: Value,
+    shipper: Value,
+}
+
+/// A file's vantage by its name.
+pub(super) fn vantage(name: &str) -> Result<Vantage, MappingError> {
+    Ok(match name {
+        "client" => Vantage::Client,
+        "capture" => Vantage::Capture,
+        "edge_lb" => Vantage::EdgeLb,
+        "proxy" => Vantage::Proxy,
+        "gateway" => Vantage::Gateway,
+        "server_http" => Vantage::ServerHttp,
+        "server_app" => Vantage::ServerApp,
+        other => {
+            return Err(MappingError::value(
+                "vantage",
+                other,
+                "client, capture, edge_lb, proxy, gateway, server_http or server_app",
+            ));
+        }
+    })
+}
+
+fn scope(name: Option<&str>) -> Result<SessionScope, MappingError> {
+    Ok(match name.unwrap_or("unknown") {
+        "header_client" => SessionScope::HeaderClient,
+        "header_backend" => SessionScope::HeaderBackend,
+        "gateway_minted" => SessionScope::GatewayMinted,
+        "telemetry_guid" => SessionScope::TelemetryGuid,
+        "unknown" => SessionScope::Unknown,
+        other => {
+            let list = "header_client, header_backend, gateway_minted, telemetry_guid or unknown";
+            return Err(MappingError::value("session_id_scope", other, list));
+        }
+    })
+}
+
+fn means(name: &str) -> Result<TimeMeans, MappingError> {
+    Ok(match name {
+        "start" => TimeMeans::Start,
+        "end" => TimeMeans::End,
+        "first_byte" => TimeMeans::FirstByte,
+        "emit" => TimeMeans::Emit,
+        "ingest" => TimeMeans::Ingest,
+        other => return Err(MappingError::value("means", other, "start, end, first_byte, emit or ingest")),
+    })
+}
+
+impl Plan {
+    /// Compiles a file.
+    ///
+    /// # Errors
+    /// [`MappingError`]: a value outside of its list, an expression that is none, no vantage, no time.
+    pub fn compile(file: &File) -> Result<Self, MappingError> {
+        if file.exchange.is_none() && file.line.is_empty() && file.rpc.is_none() {
+            return Err(MappingError::Missing("[exchange], [rpc] or [[line]]"));
+        }
+        let mut c =
+            Compiler { tree: Tree::default(), headers: &file.headers, absent: file.absent.values.clone() };
+        let pattern = match &file.input.pattern {
+            Some(pattern) => {
+                let regex = expression(pattern)?;
+                let names: Vec<String> = regex.capture_names().flatten().map(str::to_owned).collect();
+                let slots = names.into_iter().map(|n| (n.clone(), c.tree.want(&[Step::Exact(n)]))).collect();
+                Some((regex, slots))
+            }
+            None => None,
+        };
+        let nested = file
+            .input
+            .nested
+            .iter()
+            .map(|k| c.value(Some(&super::file::Field::Key(k.clone()))))
+            .collect::<Result<_, _>>()?;
+        let time = match &file.time {
+            Some(t) => Some(TimeParts {
+                at: c.value(Some(&t.at))?,
+                means: means(&t.means)?,
+                duration: c.value(t.duration.as_ref())?,
+                end: c.value(t.end.as_ref())?,
+            }),
+            None => return Err(MappingError::Missing("[time]")),
+        };
+        let plan = Plan {
+            name: file.name.clone(),
+            vantage: vantage(file.vantage.as_deref().ok_or(MappingError::Missing("vantage"))?)?,
+            scope: scope(file.session_id_scope.as_deref())?,
+            sampled: file.sampled,
+            remarks: file.remarks,
+            absent: file.absent.values.clone(),
+            pattern,
+            nested,
+            time,
+            exchange: exchange::compile(file, &mut c)?,
+            instance: c.value(file.exchange.as_ref().and_then(|e| e.instance.as_ref()))?,
+            identity: identity(file, &mut c)?,
+            keys: keys(file, &mut c)?,
+            parts: file.rpc.as_ref().map(|rpc| message::compile(rpc, &mut c)).transpose()?,
+            ends: ending::compile(&file.end, &mut c)?,
+            lines: line::compile(&file.line, &mut c)?,
+            tree: Tree::default(),
+        };
+        Ok(Plan { tree: c.tree, ..plan })
+    }
+
+    /// The format's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads a record and hands its events to `sink`; one that states nothing of MCP gives none.
+    ///
+    /// # Errors
+    /// The record is not of the format's shape, or has no time.
+    pub fn read(
+        &self,
+        record: &Record<'_>,
+        keep: Keep,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), RecordProblem> {
+        let inner = self.nested_texts(record);
+        let mut row = self.row(record)?;
+        for text in &inner {
+            self.tree.collect_more(text, &mut row.slots);
+        }
+        let time = self.time(&row, record);
+        if let Some(said) = line::read(&self.lines, &mut row, &self.absent, keep) {
+            if let Some(said) = said {
+                let time = time.ok_or(RecordProblem::NoTime)?;
+                let mut event = self.event(record, &row, time, said.what);
+                event.vantage = said.vantage.unwrap_or(self.vantage);
+                event.instance = said.instance.or(event.instance);
+                event.identity.connection = said.identity.connection.or(event.identity.connection);
+                event.identity.remote_addr = said.identity.remote_addr.or(event.identity.remote_addr);
+                sink(event);
+            }
+            return Ok(());
+        }
+        self.read_exchange(record, &row, time, keep, sink)
+    }
+
+    /// Values of a record, for a coverage count.
+    pub(crate) fn row<'a>(&self, record: &Record<'a>) -> Result<Row<'a>, RecordProblem> {
+        let mut row = Row { slots: Slots::new(), texts: Vec::new(), groups: None };
+        if let Some((regex, slots)) = &self.pattern {
+            let text =
+                std::str::from_utf8(record.bytes).map_err(|e| malformed(&self.name, &e.to_string()))?;
+            let found = regex
+                .captures(text)
+                .ok_or_else(|| malformed(&self.name, "the line does not match the pattern"))?;
+            row.texts = vec![None; self.tree.len()];
+            for (name, slot) in slots {
+                row.texts[*slot] = found.name(name).map(|m| m.as_str());
+            }
+            return Ok(row);
+        }
+        self.tree.collect(record.bytes, &mut row.slots).map_err(|e| malformed(&self.name, &e.to_string()))?;
+        Ok(row)
+    }
+
+    /// JSON objects that stand as text in the fields that `[input] nested` names.
+    fn nested_texts(&self, record: &Record<'_>) -> Vec<String> {
+        if self.nested.is_empty() {
+            return Vec::new();
+        }
+        let Ok(row) = self.row(record) else { return Vec::new() };
+        let texts = self.nested.iter().filter_map(|value| value.text(&row, &[]));
+        texts.filter(|t| t.trim_ascii_start().starts_with('{')).map(std::borrow::Cow::into_owned).collect()
+    }
+
+    fn read_exchange(
+        &self,
+        record: &Record<'_>,
+        row: &Row<'_>,
+        time: Option<Time>,
+        keep: Keep,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), RecordProblem> {
+        if let Some(parts) = &self.parts
+            && let Some((mut told, first)) = parts.handled(row, &self.absent, keep)
+        {
+            let time = time.ok_or(RecordProblem::NoTime)?;
+            self.fill_session(&mut told.session, row);
+            self.emit_handler(record, row, time, told, first, sink);
+        }
+        let Some(exchange) = &self.exchange else { return Ok(()) };
+        // A record without a time is only a fault if it tells something.
+        let at = time.unwrap_or(Time {
+            at: 0,
+            means: TimeMeans::Emit,
+            start: None,
+            end: None,
+            precision: 1,
+            zone_assumed: true,
+        });
+        let Some(mut draft) = exchange.read(row, &self.absent, at, self.parts.as_ref(), keep) else {
+            return Ok(());
+        };
+        draft.exchange.end = ending::read(&self.ends, row, &self.absent);
+        draft.exchange.logged.end = draft.exchange.end.cause != Cause::Unknown;
+        self.emit_exchange(record, row, draft, time, sink)
+    }
+
+    fn fill_session(&self, session: &mut Option<Text>, row: &Row<'_>) {
+        if let Some(exchange) = &self.exchange
+            && session.is_none()
+        {
+            *session = exchange.session(row, &self.absent);
+        }
+    }
+
+    fn emit_handler(
+        &self,
+        record: &Record<'_>,
+        row: &Row<'_>,
+        time: Time,
+        told: crate::event::Lifecycle,
+        first: crate::event::LifecycleStep,
+        sink: &mut dyn FnMut(Event),
+    ) {
+        let began = crate::event::Lifecycle { step: first, outcome: None, duration: None, ..told.clone() };
+        let length = time.start.zip(time.end).map(|(start, end)| end - start);
+        let told = crate::event::Lifecycle { duration: told.duration.or(length), ..told };
+        let app = |at: crate::event::Nanos, what| {
+            let time = Time { at, means: TimeMeans::Emit, start: None, end: None, ..time };
+            Event { vantage: Vantage::ServerApp, ..self.event(record, row, time, what) }
+        };
+        sink(app(time.start.unwrap_or(time.at), What::Lifecycle(Box::new(began))));
+        sink(app(time.end.unwrap_or(time.at), What::Lifecycle(Box::new(told))));
+    }
+
+    fn emit_exchange(
+        &self,
+        record: &Record<'_>,
+        row: &Row<'_>,
+        draft: Draft,
+        time: Option<Time>,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), RecordProblem> {
+        if draft.speaks_mcp() {
+            let time = time.ok_or(RecordProblem::NoTime)?;
+            let client = access::client_of(&draft.exchange.request.body);
+            let mut event = self.event(record, row, time, What::Exchange(Box::new(draft.exchange)));
+            event.identity.client = event.identity.client.or(client);
+            sink(event);
+        } else if self.remarks && draft.exchange.end.cause != Cause::Unknown {
+            let time = time.ok_or(RecordProblem::NoTime)?;
+            let x = draft.exchange;
+            let delivered = match x.end.cause {
+                Cause::ConnectFailed => Delivered::No,
+                Cause::Complete | Cause::UpstreamAbort | Cause::UpstreamIdleTimeout => Delivered::Yes,
+                _ => Delivered::Unknown,
+            };
+            let upstream = x.attempts.last().and_then(|a| a.upstream.clone());
+            let remark = Remark { method: x.method, path: x.path, upstream, end: x.end, delivered };
+            sink(self.event(record, row, time, What::Remark(Box::new(remark))));
+        }
+        Ok(())
+    }
+
+    fn event(&self, record: &Record<'_>, row: &Row<'_>, time: Time, what: What) -> Event {
+        Event {
+            origin: record.origin,
+            time,
+            vantage: self.vantage,
+            instance: self
+                .instance
+                .text(row, &self.absent)
+                .map(|t| Text::from(&*t))
+                .or_else(|| record.shipped.instance.clone()),
+            identity: self.identity.read(row, &self.absent),
+            keys: self.keys.read(row, &self.absent, record),
+            scope: self.scope,
+            sampled: self.sampled || record.shipped.capped,
+            what,
+        }
+    }
+
+    /// The record's own time, or else the wrapper's.
+    fn time(&self, row: &Row<'_>, record: &Record<'_>) -> Option<Time> {
+        let parts = self.time.as_ref()?;
+        let length = parts.duration.duration(row, &self.absent);
+        let Some(stamp) = parts.at.time(row, &self.absent) else {
+            let at = record.shipped.at?;
+            return Some(Time {
+                at,
+                means: TimeMeans::Ingest,
+                start: None,
+                end: None,
+                precision: clock::SECOND,
+                zone_assumed: false,
+            });
+        };
+        let at = stamp.at;
+        let end = parts.end.time(row, &self.absent).map(|s| s.at).filter(|end| *end >= at);
+        let (start, end) = match parts.means {
+            TimeMeans::Start => (Some(at), end.or(length.and_then(|l| at.checked_add(l)))),
+            TimeMeans::End => (length.and_then(|l| at.checked_sub(l)), Some(at)),
+            _ => (None, None),
+        };
+        Some(Time {
+            at,
+            means: parts.means,
+            start,
+            end,
+            precision: stamp.precision,
+            zone_assumed: !stamp.zoned,
+        })
+    }
+}
+
+fn malformed(name: &str, why: &str) -> RecordProblem {
+    RecordProblem::Malformed { format: "record of its log", why: format!("{name}: {why}") }
+}
+
+fn identity(file: &File, c: &mut Compiler<'_>) -> Result<IdentityParts, MappingError> {
+    let i = &file.identity;
+    Ok(IdentityParts {
+        subject: c.value(i.subject.as_ref())?,
+        client_name: c.value(i.client_name.as_ref())?,
+        client_version: c.value(i.client_version.as_ref())?,
+        remote_addr: c.value(i.remote_addr.as_ref())?,
+        remote_port: c.value(i.remote_port.as_ref())?,
+        forwarded_for: c.value_or_header(i.forwarded_for.as_ref(), "request", "x-forwarded-for")?,
+        user_agent: c.value_or_header(i.user_agent.as_ref(), "request", "user-agent")?,
+        connection: c.value(i.connection.as_ref())?,
+    })
+}
+
+fn keys(file: &File, c: &mut Compiler<'_>) -> Result<KeyParts, MappingError> {
+    let k = &file.keys;
+    Ok(KeyParts {
+        request: c.value_or_header(k.request.as_ref(), "request", "x-request-id")?,
+        trace: c.value(k.trace.as_ref())?,
+        span: c.value(k.span.as_ref())?,
+        parent: c.value(k.parent.as_ref())?,
+        traceparent: c.value_or_header(k.traceparent.as_ref(), "request", "traceparent")?,
+        shipper: c.value(k.shipper.as_ref())?,
+    })
+}
+
+impl IdentityParts {
+    fn read(&self, row: &Row<'_>, absent: &[String]) -> Identity {
+        let text = |v: &Value| v.text(row, absent).map(|t| Text::from(&*t));
+        let addr = text(&self.remote_addr);
+        let (addr, port) = match addr.as_deref().map(split_port) {
+            Some((addr, port)) => (Some(Text::from(addr)), port),
+            None => (None, None),
+        };
+        let name = text(&self.client_name);
+        Identity {
+            subject: text(&self.subject),
+            client: name
+                .map(|name| ClientInfo { name, version: text(&self.client_version).unwrap_or_default() }),
+            remote_addr: addr,
+            remote_port: self.remote_port.number(row, absent).and_then(|n| u16::try_from(n).ok()).or(port),
+            forwarded_for: text(&self.forwarded_for),
+            user_agent: text(&self.user_agent),
+            connection: text(&self.connection),
+        }
+    }
+}
+
+/// `203.0.113.24:51544` and `[2001:db8::1]:51544`; a bare IPv6 address keeps its colons.
+fn split_port(addr: &str) -> (&str, Option<u16>) {
+    if let Some((host, port)) = addr.strip_prefix('[').and_then(|a| a.split_once(']')) {
+        return (host, port.strip_prefix(':').and_then(|p| p.parse().ok()));
+    }
+    match addr.split_once(':') {
+        Some((host, port)) if !port.contains(':') => (host, port.parse().ok()),
+        _ => (addr, None),
+    }
+}
+
+impl KeyParts {
+    fn read(&self, row: &Row<'_>, absent: &[String], record: &Record<'_>) -> Keys {
+        let text = |v: &Value| v.text(row, absent).map(|t| Text::from(&*t));
+        let mut keys = Keys { request: text(&self.request), ..Keys::default() };
+        access::trace(self.traceparent.text(row, absent).as_deref(), &mut keys);
+        keys.trace = text(&self.trace).or(keys.trace);
+        keys.span = text(&self.span);
+        keys.parent = text(&self.parent).or(keys.parent);
+        keys.shipper = record.shipped.id.clone().or_else(|| text(&self.shipper));
+        keys
+    }
+}
