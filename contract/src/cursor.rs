@@ -14,6 +14,8 @@ pub enum IdOrder {
     Opaque,
     /// By the decimal number at the end, among ids that are equal before it (`7`, `stream-2_17`).
     TrailingNumber,
+    /// By the decimal number at the start, among ids that are equal after it (`17/2`).
+    LeadingNumber,
 }
 
 /// Where one event id stands relative to a cursor.
@@ -35,10 +37,12 @@ pub fn place(order: IdOrder, cursor: &str, id: &str) -> Placement {
     if cursor == id {
         return Placement::Same;
     }
-    if order == IdOrder::Opaque {
-        return Placement::Unknown;
-    }
-    let ((stream, at), (other, number)) = (split_number(cursor), split_number(id));
+    let split = match order {
+        IdOrder::Opaque => return Placement::Unknown,
+        IdOrder::TrailingNumber => split_trailing,
+        IdOrder::LeadingNumber => split_leading,
+    };
+    let ((stream, at), (other, number)) = (split(cursor), split(id));
     if stream != other || at.is_empty() || number.is_empty() {
         return Placement::Unknown;
     }
@@ -52,8 +56,14 @@ pub fn place(order: IdOrder, cursor: &str, id: &str) -> Placement {
 }
 
 /// What stands before the number at the end, and the number.
-fn split_number(id: &str) -> (&str, &str) {
+fn split_trailing(id: &str) -> (&str, &str) {
     id.split_at(id.trim_end_matches(|c: char| c.is_ascii_digit()).len())
+}
+
+/// What stands after the number at the start, and the number.
+fn split_leading(id: &str) -> (&str, &str) {
+    let rest = id.trim_start_matches(|c: char| c.is_ascii_digit());
+    (rest, &id[..id.len() - rest.len()])
 }
 
 /// A short mark of a session, to stand in its event ids: the first eight bytes of the SHA-256 of the session id,
@@ -138,6 +148,16 @@ mod tests {
     }
 
     #[test]
+    fn leading_numbers_order_within_one_suffix() {
+        let at = |cursor, id| place(IdOrder::LeadingNumber, cursor, id);
+        assert_eq!(at("9/2", "10/2"), Placement::After);
+        assert_eq!(at("10/2", "9/2"), Placement::Before);
+        assert_eq!(at("9/2", "10/3"), Placement::Unknown);
+        assert_eq!(at("/2", "1/2"), Placement::Unknown);
+        assert_eq!(at("9", "10"), Placement::After);
+    }
+
+    #[test]
     fn ids_are_read_as_they_are_written() {
         for text in ["17", "2-17", "5feceb66ffc86f38-2-17"] {
             assert_eq!(EventId::parse(text).map(|id| id.to_string()).as_deref(), Some(text));
@@ -158,13 +178,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn placement_is_antisymmetric(a in "[a-c]?_?[0-9]{0,4}", b in "[a-c]?_?[0-9]{0,4}") {
-            let flipped = match place(IdOrder::TrailingNumber, &a, &b) {
-                Placement::After => Placement::Before,
-                Placement::Before => Placement::After,
-                same_or_unknown => same_or_unknown,
-            };
-            prop_assert_eq!(place(IdOrder::TrailingNumber, &b, &a), flipped);
+        fn placement_is_antisymmetric(a in "[a-c]?_?[0-9]{0,4}/?", b in "[a-c]?_?[0-9]{0,4}/?") {
+            for order in [IdOrder::Opaque, IdOrder::TrailingNumber, IdOrder::LeadingNumber] {
+                let flipped = match place(order, &a, &b) {
+                    Placement::After => Placement::Before,
+                    Placement::Before => Placement::After,
+                    same_or_unknown => same_or_unknown,
+                };
+                prop_assert_eq!(place(order, &b, &a), flipped);
+            }
         }
     }
 }

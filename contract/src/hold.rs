@@ -15,6 +15,8 @@ pub struct Hold {
     session: HeldSession,
     cursor: StreamCursor,
     stored: Option<String>,
+    /// Ids were issued before a restart, and the cursor was not in storage.
+    is_lost: bool,
     attempts: Attempts,
     policy: RetryPolicy,
 }
@@ -66,7 +68,8 @@ impl Hold {
     #[must_use]
     pub fn new(policy: RetryPolicy) -> Hold {
         let session = HeldSession::NeverIssued;
-        Hold { session, cursor: StreamCursor::new(), stored: None, attempts: Attempts::NONE, policy }
+        let cursor = StreamCursor::new();
+        Hold { session, cursor, stored: None, is_lost: false, attempts: Attempts::NONE, policy }
     }
 
     /// After a restart: what the token in storage says.
@@ -77,7 +80,16 @@ impl Hold {
             Owner::Endpoint { .. } => HeldSession::NeverIssued,
         };
         let (cursor, stored) = (StreamCursor::resumed(&token.cursor), Some(token.cursor.clone()));
-        Hold { session, cursor, stored, attempts: Attempts::NONE, policy }
+        Hold { session, cursor, stored, is_lost: false, attempts: Attempts::NONE, policy }
+    }
+
+    /// After a restart: the session id was in storage, and the cursor of a stream that had delivered ids was not.
+    #[must_use]
+    pub fn without_cursor(session: Option<&str>, policy: RetryPolicy) -> Hold {
+        let mut hold = Hold::new(policy);
+        hold.initialized(session);
+        hold.is_lost = true;
+        hold
     }
 
     /// The response to `initialize` was delivered, with this `Mcp-Session-Id`. A cursor of an earlier session is
@@ -133,6 +145,7 @@ impl Hold {
         match self.cursor.last_event_id() {
             Some(id) if self.stored.as_deref() == Some(id) => Cursor::Persisted(id),
             Some(id) => Cursor::InMemory(id),
+            None if self.is_lost => Cursor::Lost,
             None => Cursor::NeverIssued,
         }
     }
@@ -171,6 +184,7 @@ impl Hold {
     fn drop_cursor(&mut self) {
         self.cursor = StreamCursor::new();
         self.stored = None;
+        self.is_lost = false;
     }
 }
 
@@ -255,6 +269,14 @@ mod tests {
         let token = ResumeToken::new(Owner::Session("s-1"), "call", "4", Fingerprint([0; 32]));
         let hold = Hold::restored(&token, RetryPolicy::DEFAULT);
         assert_eq!((hold.session(), hold.cursor()), (Some("s-1"), Cursor::Persisted("4")));
+    }
+
+    #[test]
+    fn a_restart_without_the_cursor_is_refused_by_name() {
+        let mut hold = Hold::without_cursor(Some("s-1"), RetryPolicy::DEFAULT);
+        assert_eq!(after(&mut hold, Close::Transport), Err(crate::Refusal::CursorNeverPersisted));
+        assert!(after(&mut hold, Close::SessionTerminated).is_ok());
+        assert_eq!(hold.cursor(), Cursor::NeverIssued);
     }
 
     #[test]

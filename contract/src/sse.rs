@@ -64,7 +64,8 @@ impl StreamCursor {
     /// At the start of a stream that was resumed after `last_event_id`.
     #[must_use]
     pub fn resumed(last_event_id: &str) -> StreamCursor {
-        StreamCursor { committed: Some(last_event_id.to_owned()), issued: true, ..StreamCursor::default() }
+        let committed = (!last_event_id.is_empty()).then(|| last_event_id.to_owned());
+        StreamCursor { committed, issued: true, ..StreamCursor::default() }
     }
 
     /// The cursor: the last id of an ended event. `None`: none was issued, or the last one was the empty id.
@@ -263,6 +264,7 @@ mod tests {
         assert_eq!(cursor.last_event_id(), Some("7"));
         cursor.read(b"id: 8\n\n");
         assert_eq!(cursor.last_event_id(), Some("8"));
+        assert_eq!(StreamCursor::resumed("").last_event_id(), None);
     }
 
     proptest! {

@@ -38,6 +38,7 @@ impl ResumeToken {
         let order = match self.order {
             IdOrder::Opaque => "opaque",
             IdOrder::TrailingNumber => "trailing-number",
+            IdOrder::LeadingNumber => "leading-number",
         };
         let fingerprint = self.fingerprint.to_string();
         let fields = [kind, owner, client, &self.stream, &self.cursor, &fingerprint, order];
@@ -68,6 +69,7 @@ impl ResumeToken {
         let order = match order {
             "opaque" => IdOrder::Opaque,
             "trailing-number" => IdOrder::TrailingNumber,
+            "leading-number" => IdOrder::LeadingNumber,
             _ => return Err(BadToken::Field(6)),
         };
         Ok(ResumeToken::new(session, stream, cursor, fingerprint).ordered(order))
