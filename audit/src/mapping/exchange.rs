@@ -226,9 +226,19 @@ impl ExchangeParts {
                 draft.exchange.response.body = answered;
             }
         }
+        self.place_new_session(&mut draft);
         draft.exchange.attempts = self.upstream.read(row, absent);
         draft.exchange.logged = self.logged(row, &draft);
         Some(draft)
+    }
+
+    /// A log with one session field gives the new id on the line of `initialize`, whose request carries none (fact 4).
+    fn place_new_session(&self, draft: &mut Draft) {
+        let x = &mut draft.exchange;
+        let opens = matches!(&x.request.body, Body::Messages(all) if all.iter().any(|m| matches!(m, Message::Request(r) if &*r.method == "initialize")));
+        if opens && !self.response.session.is_given() {
+            x.response.session = x.request.session.take();
+        }
     }
 
     /// The session of the request, or else of the response.
