@@ -82,7 +82,7 @@ fn of_call(timeline: &Timeline, sends: &[usize]) -> Vec<Chain> {
 }
 
 fn may_grow(timeline: &Timeline, chain: &[usize], now: Nanos) -> bool {
-    chain.iter().any(|at| {
+    chain.iter().rev().any(|at| {
         let send = &timeline.sends[*at];
         now - send.start <= HORIZON && !matches!(send.answered, Answered::Own(_) | Answered::Unrecorded)
     })

@@ -4,6 +4,7 @@
 use crate::pair::{self, Chain};
 use crate::proof::Court;
 use crate::timeline::Timeline;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 use unbroken_contract::breach::Breach;
 
@@ -14,6 +15,8 @@ pub struct Case<'a> {
     pub timeline: &'a Timeline,
     /// Its calls that were sent again with their outcome unknown.
     pub chains: &'a [Chain],
+    /// The chain of each send, as an index into `chains`.
+    pub chain_of: HashMap<usize, usize>,
 }
 
 /// One rule.
@@ -53,7 +56,9 @@ rules! {
 /// Looks at one timeline with every rule.
 pub fn check(timeline: &Timeline, court: &mut Court<'_>) {
     let chains = pair::chains(timeline);
-    let case = Case { timeline, chains: &chains };
+    let of = |(index, chain): (usize, &Chain)| chain.sends.iter().map(move |send| (*send, index)).collect::<Vec<_>>();
+    let chain_of = chains.iter().enumerate().flat_map(of).collect();
+    let case = Case { timeline, chains: &chains, chain_of };
     for rule in ALL {
         (rule.check)(&case, court);
     }

@@ -35,6 +35,8 @@ pub struct Timeline {
     pub sessions: Vec<Session>,
     /// Every `tools/call` it sent, in order.
     pub sends: Vec<Send>,
+    /// Every `initialize` without a session, as indexes into `contacts`, in order.
+    pub initializes: Vec<usize>,
     /// Its streams, each across all its connections.
     pub streams: Vec<Stream>,
     /// What each tool declares of itself (`tools/list`), by server path and tool.
@@ -105,12 +107,22 @@ fn of_client(client: Client, contacts: Vec<Contact>, tools: &Tools) -> Timeline 
     session::mark_ends(&mut sessions, &contacts, &of_session, &eras);
     let sends = send::gather(&contacts, &of_session, &eras);
     let streams = stream::gather(&contacts, &of_session, &eras);
-    Timeline { client, contacts, eras, of_session, sessions, sends, streams, tools: tools.clone() }
+    let opens = |contact: &Contact| contact.initialize().is_some() && contact.session_in().is_none();
+    let initializes = (0..contacts.len()).filter(|at| opens(&contacts[*at])).collect();
+    Timeline { client, contacts, eras, of_session, sessions, sends, initializes, streams, tools: tools.clone() }
 }
 
 impl Timeline {
     /// The contacts of a session, in order.
     pub fn of(&self, session: usize) -> impl Iterator<Item = (usize, &Contact)> {
         self.sessions[session].contacts.iter().map(|at| (*at, &self.contacts[*at]))
+    }
+
+    /// The calls that a contact carried.
+    #[must_use]
+    pub fn calls_of(&self, contact: usize) -> &[Send] {
+        let from = self.sends.partition_point(|send| send.contact < contact);
+        let to = self.sends.partition_point(|send| send.contact <= contact);
+        &self.sends[from..to]
     }
 }

@@ -1,37 +1,64 @@
 //! Lines that a shipper delivered twice.
 //! Knows deliveries and content; two equal requests at two moments are two requests.
 
-use crate::event::{Event, Place};
-use std::collections::HashSet;
+use crate::event::{Event, Nanos, Text, What};
+use std::collections::{HashMap, HashSet};
 
 /// Drops every later copy of a record: the same delivery id, or the very same statement at the same moment.
 ///
 /// At-least-once shippers repeat lines, rotated exports overlap, and a file may be given twice; each record still
 /// happened once. Expects `events` in order.
 pub(super) fn drop_repeated(events: &mut Vec<Event>) {
-    let mut shipped: HashSet<(Box<str>, u64)> = HashSet::new();
-    // Equal statements at one moment stand next to each other in the order, so a short memory is enough.
-    let (mut moment, mut said): (i64, HashSet<u64>) = (i64::MIN, HashSet::new());
-    events.retain(|event| {
-        let print = print(event);
-        if let Some(id) = &event.keys.shipper {
-            return shipped.insert((id.clone(), print));
+    let mut shipped: HashSet<(Text, Nanos)> = HashSet::new();
+    let mut doubled = vec![false; events.len()];
+    let mut from = 0;
+    while from < events.len() {
+        let moment = super::moment(&events[from]);
+        let to = from + events[from..].partition_point(|event| super::moment(event) == moment);
+        mark(&events[from..to], &mut doubled[from..to]);
+        for (event, doubled) in events[from..to].iter().zip(&mut doubled[from..to]) {
+            if let Some(id) = &event.keys.shipper {
+                *doubled |= !shipped.insert((id.clone(), moment));
+            }
         }
-        let at = super::moment(event);
-        if at != moment {
-            moment = at;
-            said.clear();
-        }
-        said.insert(print)
-    });
+        from = to;
+    }
+    let mut doubled = doubled.iter();
+    events.retain(|_| !doubled.next().copied().unwrap_or(false));
 }
 
-/// A hash over all that an event says, without where it stands.
-fn print(event: &Event) -> u64 {
-    let mut bare = event.clone();
-    bare.origin.file = 0;
-    bare.origin.offset = 0;
-    bare.origin.place = Place::Line(0);
-    bare.keys.shipper = None;
-    rapidhash::v3::rapidhash_v3(format!("{bare:?}").as_bytes())
+/// Marks the copies among events of one moment. Only events alike at a glance are compared in full.
+fn mark(events: &[Event], doubled: &mut [bool]) {
+    if events.len() < 2 {
+        return;
+    }
+    let mut alike: HashMap<(u64, Option<&str>, u16), Vec<usize>> = HashMap::new();
+    for (at, event) in events.iter().enumerate() {
+        let group = alike.entry(glance(event)).or_default();
+        doubled[at] = group.iter().any(|other| equal(&events[*other], event));
+        group.push(at);
+    }
+}
+
+fn glance(event: &Event) -> (u64, Option<&str>, u16) {
+    let session = match &event.what {
+        What::Exchange(exchange) => exchange.request.session.as_deref(),
+        What::Message(message) => message.session.as_deref(),
+        What::Lifecycle(step) => step.session.as_deref(),
+        What::Remark(_) => event.identity.connection.as_deref(),
+    };
+    let length = event.time.end.unwrap_or(event.time.at).unsigned_abs();
+    (length, session, event.identity.remote_port.unwrap_or(0))
+}
+
+/// Whether two events say the same, wherever they stand. Keys other than the delivery's own are part of what is said.
+fn equal(a: &Event, b: &Event) -> bool {
+    a.time == b.time
+        && a.vantage == b.vantage
+        && a.instance == b.instance
+        && a.identity == b.identity
+        && a.keys.request == b.keys.request
+        && a.keys.span == b.keys.span
+        && (a.keys.shipper.is_none() || b.keys.shipper.is_none() || a.keys.shipper == b.keys.shipper)
+        && a.what == b.what
 }

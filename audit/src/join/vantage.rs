@@ -3,7 +3,7 @@
 
 use super::Contact;
 use crate::event::{Body, Message, Method, Nanos, SessionScope};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// How far apart two vantages may place the start of one request: network and queueing between the hops, the capture's
 /// own delay (measured: up to 20 ms), a second's resolution of some clocks. Among several candidates the nearest wins,
@@ -16,26 +16,53 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
         return contacts;
     }
     let mut merged: Vec<Contact> = Vec::with_capacity(contacts.len());
-    // Open groups by what can never differ between vantages; each holds indexes into `merged`, oldest first.
-    let mut recent: HashMap<Method, Vec<usize>> = HashMap::new();
+    // Indexes into `merged`, oldest first, by what vantages that log the session tell alike; others stand under `None`.
+    let mut recent: HashMap<(Method, Option<u64>), VecDeque<usize>> = HashMap::new();
     for contact in contacts {
-        let group = recent.entry(contact.exchange.method).or_default();
-        group.retain(|at| contact.start - merged[*at].start <= APART);
-        let twin = group
-            .iter()
-            .copied()
-            .filter(|at| same(&merged[*at], &contact))
-            .min_by_key(|at| ((contact.start - merged[*at].start).abs(), *at));
+        let own = group(&contact);
+        let mut twin: Option<(Nanos, usize)> = None;
+        for key in [Some(own), own.1.is_some().then_some((own.0, None))].into_iter().flatten() {
+            let Some(group) = recent.get_mut(&key) else { continue };
+            while group.front().is_some_and(|at| contact.start - merged[*at].start > APART) {
+                group.pop_front();
+            }
+            let fitting = group.iter().filter(|at| same(&merged[**at], &contact));
+            let nearest = fitting.map(|at| ((contact.start - merged[*at].start).abs(), *at)).min();
+            twin = [twin, nearest].into_iter().flatten().min();
+        }
+        if twin.is_none() && own.1.is_none() {
+            twin = nearest_of_any(&recent, &merged, &contact);
+        }
         match twin {
-            Some(at) => merged[at].absorb(contact),
+            Some((_, at)) => merged[at].absorb(contact),
             None => {
-                group.push(merged.len());
+                recent.entry(own).or_default().push_back(merged.len());
                 merged.push(contact);
             }
         }
     }
     merged.sort_by_key(|contact| (contact.start, contact.origin().file, contact.origin().offset));
     merged
+}
+
+/// A record of a log without session ids may be of any session.
+fn nearest_of_any(
+    recent: &HashMap<(Method, Option<u64>), VecDeque<usize>>,
+    merged: &[Contact],
+    contact: &Contact,
+) -> Option<(Nanos, usize)> {
+    let groups = recent.iter().filter(|((method, _), _)| *method == contact.exchange.method);
+    let near = groups.flat_map(|(_, group)| group).filter(|at| contact.start - merged[**at].start <= APART);
+    near.filter(|at| same(&merged[**at], contact))
+        .map(|at| ((contact.start - merged[*at].start).abs(), *at))
+        .min()
+}
+
+fn group(contact: &Contact) -> (Method, Option<u64>) {
+    let logged = contact.exchange.logged.session_in && contact.scope != SessionScope::HeaderBackend;
+    let session =
+        logged.then(|| rapidhash::v3::rapidhash_v3(contact.session_in().unwrap_or_default().as_bytes()));
+    (contact.exchange.method, session)
 }
 
 fn several_files(contacts: &[Contact]) -> bool {

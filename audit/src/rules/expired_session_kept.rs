@@ -87,7 +87,7 @@ fn uses_after(timeline: &Timeline, held: &Session, gone: usize) -> Vec<usize> {
 
 fn initialized_after(timeline: &Timeline, gone: usize) -> bool {
     let start = timeline.contacts[gone].start;
-    timeline.contacts.iter().any(|contact| contact.start >= start && contact.initialize().is_some())
+    timeline.initializes.last().is_some_and(|at| timeline.contacts[*at].start >= start)
 }
 
 /// Whether only GETs were refused while POSTs went on: the stream is not offered there, the session is fine.

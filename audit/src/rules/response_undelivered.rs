@@ -49,7 +49,7 @@ const HELP: &str = "make the stream resumable and resume it, and keep proxies fr
 
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     for (at, send) in case.timeline.sends.iter().enumerate() {
-        let chain = case.chains.iter().find(|chain| chain.sends.contains(&at));
+        let chain = case.chain_of.get(&at).map(|index| &case.chains[*index]);
         let repeated = chain.is_some_and(|chain| chain.sends.last() != Some(&at));
         if !is_undelivered(case, send, repeated) {
             continue;

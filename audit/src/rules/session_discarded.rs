@@ -40,11 +40,10 @@
 use super::Case;
 use crate::event::{Cause, Method, Nanos};
 use crate::finding::{Certainty, Role};
-use crate::join::Contact;
 use crate::pair::HORIZON;
 use crate::proof::{Court, Draft, answer, cut, plain, request, session};
 use crate::timeline::close::classify;
-use crate::timeline::{Answered, Session, Timeline};
+use crate::timeline::{Answered, Send, Session, Timeline};
 use unbroken_contract::breach::Breach;
 use unbroken_contract::close::Close;
 use unbroken_contract::era::Era;
@@ -55,13 +54,7 @@ const HELP: &str = "keep the session through transport failures and initialize a
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let timeline = case.timeline;
     for held in &timeline.sessions {
-        let Some(next) = timeline
-            .contacts
-            .iter()
-            .position(|c| c.initialize().is_some() && c.start > held.first && replaces(timeline, held, c))
-        else {
-            continue;
-        };
+        let Some(next) = replacement(timeline, held) else { continue };
         if let Some(suffered) = suffered(timeline, held, timeline.contacts[next].start) {
             let draft = draft(timeline, held, suffered, next, court);
             court.report(draft);
@@ -69,17 +62,16 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     }
 }
 
-/// Whether the client opened another session with this `initialize` and went on without the one held: nothing but
-/// streams and a DELETE uses it afterwards. A session that goes on beside it belongs to another worker of the client.
-fn replaces(timeline: &Timeline, held: &Session, initialize: &Contact) -> bool {
-    initialize.session_in().is_none()
-        && initialize.session() != Some(&*held.id)
-        && held.contacts.iter().all(|at| {
-            let contact = &timeline.contacts[*at];
-            contact.start < initialize.start
-                || contact.exchange.method != Method::Post
-                || contact.cancels().next().is_some()
-        })
+/// The `initialize` after which the client went on without the session held: nothing but streams, cancellations and a
+/// DELETE uses it afterwards. A session that goes on beside another belongs to another worker of the client.
+fn replacement(timeline: &Timeline, held: &Session) -> Option<usize> {
+    let used = |at: &&usize| {
+        let contact = &timeline.contacts[**at];
+        contact.exchange.method == Method::Post && contact.cancels().next().is_none()
+    };
+    let last = *held.contacts.iter().rev().find(used)?;
+    let after = timeline.initializes.partition_point(|at| *at <= last);
+    timeline.initializes.get(after).copied().filter(|at| timeline.contacts[*at].session() != Some(&*held.id))
 }
 
 /// The close that the client suffered before `moment`, if the session was still its own and nothing made up for it.

@@ -37,6 +37,7 @@ use crate::finding::{Certainty, Role};
 use crate::join::Contact;
 use crate::proof::{Court, Draft, foreign, plain, request, session};
 use crate::timeline::{Session, Timeline};
+use std::collections::{BTreeMap, HashMap};
 use unbroken_contract::breach::Breach;
 
 pub(super) const BREACH: Breach = Breach::SessionMisrouted;
@@ -44,30 +45,55 @@ const HELP: &str = "route requests by Mcp-Session-Id, or share sessions between 
 
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let timeline = case.timeline;
+    let failures = failures(timeline);
     for held in &timeline.sessions {
-        if let Some((refused, served, certainty)) = two_instances(timeline, held) {
+        if let Some((refused, served, certainty)) = two_instances(timeline, held, &failures) {
             let draft = draft(timeline, held, refused, served, certainty, court);
             court.report(draft);
         }
     }
 }
 
-/// A refusal and an acceptance of the session that one instance alone cannot have given.
-fn two_instances(timeline: &Timeline, held: &Session) -> Option<(usize, usize, Certainty)> {
-    let of = |at: &usize| &timeline.contacts[*at];
+/// The last moment at which each instance was seen to fail: not reached, or answered for by the proxy.
+fn failures(timeline: &Timeline) -> HashMap<&str, i64> {
+    let mut failures = HashMap::new();
+    for contact in &timeline.contacts {
+        for attempt in &contact.exchange.attempts {
+            let failed =
+                attempt.delivered == Delivered::No || matches!(contact.exchange.status, Some(502 | 503));
+            if let Some(upstream) = attempt.upstream.as_deref().filter(|_| failed) {
+                failures.insert(upstream, contact.start);
+            }
+        }
+    }
+    failures
+}
+
+/// A refusal and an acceptance of the session that one instance alone cannot have given. Of every instance only its
+/// first and last acceptance matter, so the work is linear in the session's contacts.
+fn two_instances(
+    timeline: &Timeline,
+    held: &Session,
+    failures: &HashMap<&str, i64>,
+) -> Option<(usize, usize, Certainty)> {
+    let of = |at: usize| &timeline.contacts[at];
+    held.gone?;
+    let mut served: BTreeMap<Option<&str>, (usize, usize)> = BTreeMap::new();
+    for at in held.contacts.iter().copied().filter(|at| of(*at).accepted()) {
+        served.entry(of(at).instance()).and_modify(|(_, last)| *last = at).or_insert((at, at));
+    }
+    let ended = |at: usize| held.deleted.is_some_and(|deleted| deleted < at && of(deleted).accepted());
     let refused = held.contacts.iter().copied().filter(|at| {
-        let contact = of(at);
-        contact.session_in().is_some()
-            && contact.exchange.status == Some(404)
-            && contact.exchange.method != Method::Delete
+        let contact = of(*at);
+        let refused = contact.session_in().is_some() && contact.exchange.status == Some(404);
+        refused && contact.exchange.method != Method::Delete && !ended(*at)
     });
-    let ended = |at: usize| held.deleted.is_some_and(|deleted| deleted < at && of(&deleted).accepted());
-    let mut best = None;
-    for refusal in refused.filter(|at| !ended(*at)) {
-        for served in held.contacts.iter().copied().filter(|at| of(at).accepted()) {
-            let certainty = tells(timeline, of(&refusal), of(&served));
+    let mut best: Option<(usize, usize, Certainty)> = None;
+    for refusal in refused {
+        for at in served.values().flat_map(|(first, last)| [*first, *last]) {
+            let certainty = tells(of(refusal), of(at), failures);
             if certainty > best.map(|(_, _, certainty)| certainty) {
-                best = certainty.map(|certainty| (refusal, served, certainty));
+                best = certainty.map(|certainty| (refusal, at, certainty));
             }
         }
         if best.is_some_and(|(_, _, certainty)| certainty == Certainty::Proved) {
@@ -77,17 +103,14 @@ fn two_instances(timeline: &Timeline, held: &Session) -> Option<(usize, usize, C
     best
 }
 
-fn tells(timeline: &Timeline, refused: &Contact, served: &Contact) -> Option<Certainty> {
+fn tells(refused: &Contact, served: &Contact, failures: &HashMap<&str, i64>) -> Option<Certainty> {
     let after = served.start >= refused.known_until();
     match (refused.instance(), served.instance()) {
         (Some(x), Some(y)) if x == y => None,
         (Some(_), Some(_)) if after => Some(Certainty::Proved),
+        // The owner may have stopped in between, as in a deploy; seen to fail since, it had.
         (Some(_), Some(owner)) => {
-            // The owner may have stopped in between, as in a deploy. Seen at work again, it had not; seen to fail, it had.
-            let failed = works(timeline, owner, served, |contact, delivered| {
-                delivered == Delivered::No || matches!(contact.exchange.status, Some(502 | 503))
-            });
-            (!failed).then_some(Certainty::Likely)
+            failures.get(owner).is_none_or(|failed| *failed < served.start).then_some(Certainty::Likely)
         }
         // No instance is told. A GET's 404 beside working POSTs is one instance that offers no stream.
         _ if after && (refused.exchange.method == Method::Post || served.exchange.method == Method::Get) => {
@@ -95,22 +118,6 @@ fn tells(timeline: &Timeline, refused: &Contact, served: &Contact) -> Option<Cer
         }
         _ => None,
     }
-}
-
-/// Whether any contact from `since` on shows `instance` in the state that `is` looks for.
-fn works(
-    timeline: &Timeline,
-    instance: &str,
-    since: &Contact,
-    is: impl Fn(&Contact, Delivered) -> bool,
-) -> bool {
-    timeline.contacts.iter().filter(|contact| contact.start >= since.start).any(|contact| {
-        contact
-            .exchange
-            .attempts
-            .iter()
-            .any(|a| a.upstream.as_deref() == Some(instance) && is(contact, a.delivered))
-    })
 }
 
 fn draft(

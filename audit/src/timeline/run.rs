@@ -5,6 +5,7 @@ use super::Timeline;
 use super::close::same_id;
 use crate::event::{Lifecycle, LifecycleStep, Nanos, Origin, RpcId, RpcOutcome, Text, ToolCall, Vantage};
 use crate::join::{Joined, Told};
+use std::collections::HashMap;
 
 /// One run of a handler.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,23 +147,27 @@ const EARLY: Nanos = 1_000_000_000;
 
 /// Gives every run to the send that it belongs to: the latest send before it that fits and has none.
 pub(super) fn assign(timelines: &mut [Timeline], runs: &[Run]) {
-    for run in runs {
-        let mut best: Option<(usize, usize, Nanos)> = None;
-        for (t, timeline) in timelines.iter().enumerate() {
-            for (s, send) in timeline.sends.iter().enumerate() {
-                let session = send.session.map(|at| &*timeline.sessions[at].id);
-                let apart = run.moment() - send.start;
-                let near = (-EARLY..=LATE).contains(&apart);
-                if near
-                    && send.run.is_none()
-                    && fits(run, session, send)
-                    && best.is_none_or(|(_, _, at)| send.start > at || apart < 0)
-                {
-                    best = Some((t, s, send.start));
-                }
-            }
+    if runs.is_empty() {
+        return;
+    }
+    let mut by_tool: HashMap<Text, Vec<(Nanos, usize, usize)>> = HashMap::new();
+    for (t, timeline) in timelines.iter().enumerate() {
+        for (s, send) in timeline.sends.iter().enumerate() {
+            by_tool.entry(send.call.tool.clone()).or_default().push((send.start, t, s));
         }
-        if let Some((t, s, _)) = best {
+    }
+    by_tool.values_mut().for_each(|sends| sends.sort_unstable());
+    for run in runs {
+        let Some(sends) = run.call.as_ref().and_then(|call| by_tool.get(&call.tool)) else { continue };
+        let moment = run.moment();
+        let until = sends.partition_point(|(start, ..)| *start <= moment.saturating_add(EARLY));
+        let near = sends[..until].iter().rev().take_while(|(start, ..)| moment - start <= LATE);
+        let mut fitting = near.filter(|(_, t, s)| {
+            let send = &timelines[*t].sends[*s];
+            let session = send.session.map(|at| &*timelines[*t].sessions[at].id);
+            send.run.is_none() && fits(run, session, send)
+        });
+        if let Some((_, t, s)) = fitting.next().copied() {
             timelines[t].sends[s].run = Some(run.clone());
         }
     }
