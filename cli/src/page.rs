@@ -44,7 +44,8 @@ pub(crate) fn rules() -> Result<u8, Fault> {
 /// The pages there are, with their titles.
 fn pages(breach: Breach) -> impl Iterator<Item = (&'static str, String)> {
     let code = unbroken_lint::rules::page(breach).map(|page| ("In code", plain(page)));
-    code.into_iter()
+    let traffic = unbroken_audit::rules::page(breach).map(|page| ("In traffic", plain(page)));
+    code.into_iter().chain(traffic)
 }
 
 /// A page without its comment marks, its headings one step below ours.

@@ -14,6 +14,7 @@ pub(crate) fn finding(found: lint::Finding) -> report::Finding {
         at: None,
         role: if index == 0 { report::Role::Offence } else { report::Role::Context },
         words: report::Words::plain(label.text),
+        scene: report::Scene::default(),
     };
     report::Finding {
         breach: found.breach,
@@ -21,6 +22,7 @@ pub(crate) fn finding(found: lint::Finding) -> report::Finding {
         certainty: certainty(found.certainty),
         place: Some(place),
         subject: report::Subject::Item(found.item),
+        client: None,
         tool: None,
         message: report::Words::plain(found.message),
         help: found.help,

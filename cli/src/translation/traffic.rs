@@ -1,7 +1,7 @@
 //! The audit's findings in the terms of the report.
 //! Knows no rule; what is marked as a secret stays so.
 
-use unbroken_audit::event::Place;
+use unbroken_audit::event::{Place, Vantage};
 use unbroken_audit::finding as audit;
 use unbroken_audit::run;
 use unbroken_report as report;
@@ -18,6 +18,7 @@ pub(crate) fn finding(found: audit::Finding) -> report::Finding {
         certainty: certainty(found.certainty),
         place: sends.last().map(|sent| sent.exhibit.clone()).or(last),
         subject: report::Subject::Session(found.session),
+        client: found.client,
         tool: found.tool,
         message: words(found.message),
         help: found.help,
@@ -80,12 +81,21 @@ fn exhibit(exhibit: audit::Exhibit) -> report::Exhibit {
 }
 
 fn step(step: audit::Step) -> report::Step {
+    let scene = step.exhibit.as_ref().map(scene).unwrap_or_default();
     report::Step {
         exhibit: step.exhibit.map(exhibit),
         at: step.at,
         role: role(step.role),
         words: words(step.words),
+        scene,
     }
+}
+
+/// Logs of a hop between client and server show that there is one.
+fn scene(exhibit: &audit::Exhibit) -> report::Scene {
+    let between = [Vantage::EdgeLb, Vantage::Proxy, Vantage::Gateway];
+    let proxied = exhibit.seen_by.is_some_and(|vantage| between.contains(&vantage));
+    report::Scene { proxied, server: exhibit.server.clone() }
 }
 
 fn sent(sent: audit::Sent) -> report::Sent {
