@@ -7,7 +7,8 @@ use std::time::Duration;
 /// What the client may do. Everything but `Reinitialize` and `Forget` keeps the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action<'a> {
-    /// Nothing is left to do on this stream.
+    /// Nothing is left to do on this stream. After a DELETE the client lets go of session id and cursor
+    /// ([`Hold::end`](crate::Hold::end)).
     Done,
     /// Follow the redirect with the same method, body and headers.
     Follow,

@@ -17,6 +17,8 @@ pub struct Hold {
     stored: Option<String>,
     /// Ids were issued before a restart, and the cursor was not in storage.
     is_lost: bool,
+    /// The session was just given up for a new one, so the attempts go on counting.
+    is_replaced: bool,
     attempts: Attempts,
     policy: RetryPolicy,
 }
@@ -69,7 +71,8 @@ impl Hold {
     pub fn new(policy: RetryPolicy) -> Hold {
         let session = HeldSession::NeverIssued;
         let cursor = StreamCursor::new();
-        Hold { session, cursor, stored: None, is_lost: false, attempts: Attempts::NONE, policy }
+        let attempts = Attempts::NONE;
+        Hold { session, cursor, stored: None, is_lost: false, is_replaced: false, attempts, policy }
     }
 
     /// After a restart: what the token in storage says.
@@ -80,7 +83,7 @@ impl Hold {
             Owner::Endpoint { .. } => HeldSession::NeverIssued,
         };
         let (cursor, stored) = (StreamCursor::resumed(&token.cursor), Some(token.cursor.clone()));
-        Hold { session, cursor, stored, is_lost: false, attempts: Attempts::NONE, policy }
+        Hold { session, cursor, stored, ..Hold::new(policy) }
     }
 
     /// After a restart: the session id was in storage, and the cursor of a stream that had delivered ids was not.
@@ -96,6 +99,22 @@ impl Hold {
     /// dropped. Not to be called with any other response: an absent header there says nothing of the session.
     pub fn initialized(&mut self, session: Option<&str>) {
         self.session = session.map_or(HeldSession::NeverIssued, |id| HeldSession::Held(id.to_owned()));
+        self.drop_cursor();
+    }
+
+    /// A request other than `initialize` is about to open a stream of its own: it has no cursor yet, and the session
+    /// stays. Attempts start anew, unless the session was just replaced: or a server that terminates every session
+    /// would be asked for ever.
+    pub fn opened(&mut self) {
+        self.drop_cursor();
+        if !std::mem::take(&mut self.is_replaced) {
+            self.attempts = Attempts::NONE;
+        }
+    }
+
+    /// The client itself ended the session: shutdown, or a DELETE that the server took or refused.
+    pub fn end(&mut self) {
+        self.session = HeldSession::NeverIssued;
         self.drop_cursor();
     }
 
@@ -171,9 +190,10 @@ impl Hold {
             self.attempts = self.attempts.after_attempt();
         }
         if !effect.keeps_session {
-            self.session = HeldSession::NeverIssued;
+            self.end();
+            self.is_replaced = effect.is_attempt;
         }
-        if !effect.keeps_cursor || !effect.keeps_session {
+        if !effect.keeps_cursor {
             self.drop_cursor();
         }
         if let Some(head) = effect.moves_to {
@@ -262,6 +282,35 @@ mod tests {
         hold.cut();
         hold.read(b"\n\n");
         assert_eq!(hold.cursor(), Cursor::InMemory("1"));
+    }
+
+    #[test]
+    fn a_new_stream_has_no_cursor_and_fresh_attempts() {
+        let mut hold = held();
+        assert!(after(&mut hold, Close::Transport).is_ok());
+        hold.opened();
+        assert_eq!((hold.session(), hold.cursor()), (Some("s-1"), Cursor::NeverIssued));
+        assert_eq!(hold.attempts().count(), 0);
+    }
+
+    #[test]
+    fn a_server_that_terminates_every_session_is_not_asked_for_ever() {
+        let mut hold = held();
+        let mut sessions = 0;
+        while after(&mut hold, Close::SessionTerminated).is_ok_and(|effect| effect.is_attempt) {
+            hold.initialized(Some("another"));
+            hold.opened();
+            sessions += 1;
+            assert!(sessions < 100);
+        }
+        assert_eq!((sessions, hold.session()), (RetryPolicy::DEFAULT.max_attempts + 1, None));
+    }
+
+    #[test]
+    fn ending_a_session_drops_both() {
+        let mut hold = held();
+        hold.end();
+        assert_eq!((hold.session(), hold.cursor()), (None, Cursor::NeverIssued));
     }
 
     #[test]

@@ -36,6 +36,7 @@
 //! #     }
 //! # }
 //! fn call(server: &mut Server, hold: &mut Hold) -> Result<String, String> {
+//!     hold.opened();
 //!     let mut reply = server.send(format!("POST tools/call in {:?}", hold.session()));
 //!     let mut request = Request::Ask;
 //!     loop {
