@@ -33,6 +33,9 @@ macro_rules! rules {
 
 rules! {
     session_discarded SessionDiscarded,
+    resume_without_cursor ResumeWithoutCursor,
+    eof_taken_as_completion EofTakenAsCompletion,
+    expired_session_kept ExpiredSessionKept,
 }
 
 /// The `//!` block at the top of a file, still with its markers; [`text`] takes them off.

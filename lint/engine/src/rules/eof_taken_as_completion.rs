@@ -1,0 +1,285 @@
+//! The end of a stream is taken for the end of a call.
+//!
+//! # What happens
+//!
+//! The client reads the event stream of a request and, when it ends, goes on as if the answer had come: the loop ends with
+//! success, the task's end is only logged, or the first line of data is taken for the answer whatever it is.
+//!
+//! # Why it matters
+//!
+//! Servers, proxies and load balancers end streams for reasons of their own, since 2025-11-25 on purpose (polling). The call
+//! goes on (contract 1, 2); its waiter is never told, or is given a notification for an answer.
+//!
+//! # Flagged
+//!
+//! ```flagged
+//! async fn pump(http: &reqwest::Client, session: &str, body: String, out: Sender<Message>) -> Result<(), Error> {
+//!     let request = http.post("/mcp").header("Mcp-Session-Id", session).header("Accept", "application/json, text/event-stream");
+//!     let mut events = request.body(body).send().await?.bytes_stream().eventsource();
+//!     while let Some(event) = events.next().await {
+//!         out.send(serde_json::from_str(&event?.data)?).await?;
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! ```flagged
+//! async fn ask(http: &reqwest::Client, body: String) -> Result<Value, Error> {
+//!     let request = http.post("/mcp").header("Accept", "application/json, text/event-stream").body(body);
+//!     let text = request.send().await?.text().await?;
+//!     for line in text.lines() {
+//!         if let Some(data) = line.strip_prefix("data:") {
+//!             return Ok(serde_json::from_str(data)?);
+//!         }
+//!     }
+//!     Err(Error::NoAnswer)
+//! }
+//! ```
+//!
+//! # Accepted
+//!
+//! ```accepted
+//! async fn ask(http: &reqwest::Client, session: &str, body: String, id: u64) -> Result<Message, Error> {
+//!     let request = http.post("/mcp").header("Mcp-Session-Id", session).header("Accept", "application/json, text/event-stream");
+//!     let mut events = request.body(body).send().await?.bytes_stream().eventsource();
+//!     while let Some(event) = events.next().await {
+//!         let message: Message = serde_json::from_str(&event?.data)?;
+//!         if message.id == Some(id) {
+//!             return Ok(message);
+//!         }
+//!     }
+//!     Err(Error::EndedBeforeAnswer)
+//! }
+//! ```
+//!
+//! # Instead
+//!
+//! Keep the ids of the requests that are owed an answer; when a stream ends with one of them open, resume with the cursor, or
+//! fail that request and say that its outcome is unknown.
+//!
+//! # Limits
+//!
+//! Where the loop hands what it read to its caller, the caller decides, and is not followed.
+
+mod first_line;
+mod inert;
+
+use super::{Claim, Report};
+use crate::client::{Client, Deeds};
+use crate::facts::ir::{Body, Head, Id, Kind, Name, PatId, PatKind};
+use crate::finding::Certainty;
+use crate::flow::{frame, loops, reads_stream};
+use crate::scope::{At, Fx};
+use std::collections::BTreeSet;
+use unbroken_contract::Breach;
+
+const HELP: &str = "When the stream ends with the request unanswered, resume with the cursor or fail the request.";
+
+pub(super) fn check(client: &Client<'_>, report: &mut Report) {
+    for fx in client.functions() {
+        if !client.in_scope(fx) {
+            continue;
+        }
+        inert::check(client, fx, report);
+        first_line::check(client, fx, report);
+        if answers(client, fx) && !awaited_in_set(client, fx) {
+            ends(client, fx, report);
+        }
+    }
+}
+
+fn state(client: &Client<'_>, at: At, message: &str, here: &str, story: Vec<(At, String)>, report: &mut Report) {
+    report.claim(Claim {
+        breach: Breach::EofTakenAsCompletion,
+        certainty: Certainty::Likely,
+        at,
+        message: message.into(),
+        help: HELP,
+        here: here.into(),
+        story,
+        client,
+    });
+}
+
+/// Whether the function reads the response of a request: it posts, or is given the stream.
+fn answers(client: &Client<'_>, fx: Fx) -> bool {
+    let own = client.own(fx);
+    let given = client.scope.function(fx).params.iter().any(|param| {
+        ["Stream", "Response", "Sse", "EventSource"].iter().any(|word| param.ty.0.iter().any(|name| name.contains(word)))
+    });
+    own.has(Deeds::POST) || (given && !own.has(Deeds::GET))
+}
+
+/// Whether the function only runs as a task of a set whose results are joined: there the end is judged at the join.
+fn awaited_in_set(client: &Client<'_>, fx: Fx) -> bool {
+    let callers = client.scope.callers(fx);
+    !callers.is_empty()
+        && callers.iter().all(|caller| {
+            let body = client.scope.body(caller.at.fx);
+            body.ancestors(caller.at.id).any(|(parent, _)| matches!(body.kind(parent), Kind::Method(_, name, _) if &**name == "spawn" || &**name == "push"))
+        })
+}
+
+/// Loops over a stream that leave at its end as if all was well.
+fn ends(client: &Client<'_>, fx: Fx, report: &mut Report) {
+    let body = client.scope.body(fx);
+    for id in body.ids() {
+        let Kind::Loop(head, inside, _) = body.kind(id) else { continue };
+        let Some(place) = end_exit(client, fx, head, *inside) else { continue };
+        if !loops(body, id).is_empty() || !handles_messages(body, *inside) {
+            continue;
+        }
+        let changed = changed_in(body, id);
+        if settles(client, fx, id, &changed) {
+            continue;
+        }
+        state(
+            client,
+            At { fx, id: place },
+            "the stream's end passes for success, though the response may be missing",
+            "at the end of the stream the loop is left",
+            Vec::new(),
+            report,
+        );
+    }
+}
+
+/// Where the loop is left when the stream ends: the head of `while let`, or the `None` arm that breaks or returns success.
+fn end_exit(client: &Client<'_>, fx: Fx, head: &Head, inside: Id) -> Option<Id> {
+    let body = client.scope.body(fx);
+    let stream = |id: Id| reads_stream(client.scope, At { fx, id });
+    match head {
+        Head::While(cond) => {
+            let parts = conjuncts(body, *cond);
+            parts.into_iter().find(|id| matches!(body.kind(*id), Kind::LetCond(_, value) if stream(*value)))
+        }
+        Head::Forever => body.inside(inside).into_iter().find_map(|id| {
+            if !loops_back_to(body, id, inside) {
+                return None;
+            }
+            match body.kind(id) {
+                Kind::Let(pat, Some(init), Some(other)) if is_some(body, *pat) && stream(*init) => quiet(body, *other).then_some(id),
+                Kind::Match(value, arms) if stream(*value) => {
+                    let end = arms.iter().find(|arm| is_end(body, arm.pat))?;
+                    quiet(body, end.body).then_some(end.body)
+                }
+                _ => None,
+            }
+        }),
+        Head::For(..) => None,
+    }
+}
+
+/// Whether the node belongs to this loop's own round, not to a closure or a loop inside.
+fn loops_back_to(body: &Body, id: Id, inside: Id) -> bool {
+    for (parent, child) in body.ancestors(id) {
+        if child == inside {
+            return true;
+        }
+        if matches!(body.kind(parent), Kind::Closure(..) | Kind::Async(_) | Kind::Loop(..)) && child != inside {
+            return matches!(body.kind(parent), Kind::Loop(_, own, _) if *own == inside);
+        }
+    }
+    false
+}
+
+fn conjuncts(body: &Body, cond: Id) -> Vec<Id> {
+    match body.kind(cond) {
+        Kind::And(a, b) => [conjuncts(body, *a), conjuncts(body, *b)].concat(),
+        _ => vec![cond],
+    }
+}
+
+fn is_some(body: &Body, pat: PatId) -> bool {
+    body.mentions(pat, "Some")
+}
+
+fn is_end(body: &Body, pat: PatId) -> bool {
+    match &body.pat(pat).kind {
+        PatKind::Variant(path, subs, _) => match path.last().map(|last| &**last) {
+            Some("None") => true,
+            Some("Ok") => subs.iter().any(|sub| is_end(body, *sub)),
+            _ => false,
+        },
+        PatKind::Or(subs) => subs.iter().any(|sub| is_end(body, *sub)),
+        _ => false,
+    }
+}
+
+/// A branch that leaves without an error: `break`, `return Ok(…)`, `return`.
+fn quiet(body: &Body, branch: Id) -> bool {
+    let inside = body.inside(branch);
+    let leaves = inside.iter().any(|id| matches!(body.kind(*id), Kind::Break(..) | Kind::Return(_)));
+    leaves && !inside.iter().any(|id| fails(body, *id)) && !inside.iter().any(|id| matches!(body.kind(*id), Kind::If(..) | Kind::Await(_)))
+}
+
+fn handles_messages(body: &Body, inside: Id) -> bool {
+    body.inside(inside).into_iter().any(|id| match body.kind(id) {
+        Kind::Method(_, name, _) => name.starts_with("send") || &**name == "push_str" || name.contains("process") || name.contains("handle"),
+        Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| {
+            name.starts_with("from_str") || name.starts_with("from_slice") || name.starts_with("from_value") || name.contains("process") || name.contains("handle") || name.contains("parse")
+        }),
+        _ => false,
+    })
+}
+
+/// Locals that the loop assigns or changes.
+fn changed_in(body: &Body, id: Id) -> BTreeSet<Name> {
+    let mut out = BTreeSet::new();
+    for inner in body.inside(id) {
+        let target = match body.kind(inner) {
+            Kind::Assign(left, _) | Kind::Update(_, left, _) => *left,
+            Kind::Method(receiver, name, _) if matches!(&**name, "push" | "insert" | "remove" | "retain" | "replace" | "push_back" | "take") => *receiver,
+            Kind::Ref(inner) => *inner,
+            _ => continue,
+        };
+        out.extend(body.local(body.peel(target)).cloned());
+    }
+    out
+}
+
+/// Whether what follows the loop knows that the answer may be missing: it fails, asks a variable of the loop, resumes, or
+/// hands such a variable on.
+fn settles(client: &Client<'_>, fx: Fx, id: Id, changed: &BTreeSet<Name>) -> bool {
+    let body = client.scope.body(fx);
+    let end = frame(body, id);
+    for (parent, child) in body.ancestors(id) {
+        if parent == end && matches!(body.kind(parent), Kind::Closure(..) | Kind::Async(_)) {
+            break;
+        }
+        let Kind::Block(stmts, _) = body.kind(parent) else { continue };
+        let after = stmts.iter().skip_while(|stmt| **stmt != child).skip(1);
+        for stmt in after {
+            for inner in body.inside(*stmt) {
+                let asks = match body.kind(inner) {
+                    Kind::Path(path) => path.len() == 1 && changed.contains(&path[0]) && !logged(body, inner),
+                    Kind::Method(_, name, _) => matches!(&**name, "clear" | "drain" | "abort_all" | "fail" | "fail_all" | "notify_waiters"),
+                    Kind::Call(..) => client.deeds_of(At { fx, id: inner }).has(Deeds::GET),
+                    _ => false,
+                };
+                if asks || fails(body, inner) {
+                    return true;
+                }
+            }
+        }
+    }
+    false
+}
+
+/// An error is made: `Err(…)`, `bail!`, an error response.
+fn fails(body: &Body, id: Id) -> bool {
+    match body.kind(id) {
+        Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| &**name == "Err" || &**name == "error" || name.starts_with("fail")),
+        Kind::Method(_, name, _) => name.starts_with("fail_") || name.contains("error_response") || &**name == "ok_or_else" || &**name == "ok_or",
+        Kind::Macro(name, _) => matches!(&**name, "bail" | "anyhow" | "panic" | "ensure"),
+        _ => false,
+    }
+}
+
+fn logged(body: &Body, id: Id) -> bool {
+    body.ancestors(id).any(|(parent, _)| matches!(body.kind(parent), Kind::Macro(name, _) if is_log(name)))
+}
+
+fn is_log(name: &str) -> bool {
+    matches!(name, "trace" | "debug" | "info" | "warn" | "error" | "event" | "log" | "println" | "eprintln" | "record")
+}
