@@ -1,7 +1,7 @@
 //! What the audit found: a breach with its proof as data.
 //! Knows no renderer; secrets stay marked as such, so that whoever shows them decides.
 
-use crate::event::{Nanos, Place};
+use crate::event::{Nanos, Place, Vantage};
 use serde::{Deserialize, Serialize};
 use unbroken_contract::{Breach, Level};
 
@@ -43,6 +43,10 @@ pub struct Exhibit {
     pub place: Place,
     /// Byte offset in the decompressed stream.
     pub offset: u64,
+    /// Who wrote it, where one record is meant.
+    pub seen_by: Option<Vantage>,
+    /// The server instance that the exchange reached, as the log names it.
+    pub server: Option<String>,
 }
 
 /// One step of the proof, in the order of the story.
@@ -132,6 +136,8 @@ pub struct Finding {
     pub certainty: Certainty,
     /// The session it is about.
     pub session: Option<String>,
+    /// The program of the client: `clientInfo`, else the user agent.
+    pub client: Option<String>,
     /// The tool it is about.
     pub tool: Option<String>,
     /// What happened, as a sentence.

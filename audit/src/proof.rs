@@ -24,13 +24,23 @@ impl Court<'_> {
     #[must_use]
     pub fn exhibit(&self, origin: Origin) -> Exhibit {
         let path = self.paths.get(origin.file as usize).cloned().unwrap_or_default();
-        Exhibit { path, place: origin.place, offset: origin.offset }
+        Exhibit { path, place: origin.place, offset: origin.offset, seen_by: None, server: None }
+    }
+
+    /// The record of a contact nearest to the client, with the instance that any of its records names.
+    #[must_use]
+    pub fn exhibit_of(&self, contact: &Contact) -> Exhibit {
+        Exhibit {
+            seen_by: Some(contact.seen[0].vantage),
+            server: contact.instance().map(str::to_owned),
+            ..self.exhibit(contact.origin())
+        }
     }
 
     /// A step that a contact shows.
     #[must_use]
     pub fn step(&self, contact: &Contact, role: Role, words: Words) -> Step {
-        Step { exhibit: Some(self.exhibit(contact.origin())), at: Some(contact.start), role, words }
+        Step { exhibit: Some(self.exhibit_of(contact)), at: Some(contact.start), role, words }
     }
 
     /// One send of a duplicate.
@@ -38,7 +48,7 @@ impl Court<'_> {
     pub fn sent(&self, timeline: &Timeline, send: &Send) -> Sent {
         let contact = &timeline.contacts[send.contact];
         Sent {
-            exhibit: self.exhibit(contact.origin()),
+            exhibit: self.exhibit_of(contact),
             at: send.start,
             session: send.session.map(|at| timeline.sessions[at].id.to_string()),
             rpc_id: send.id.as_ref().map(|id| id_text(id).to_owned()),
@@ -65,6 +75,7 @@ impl Court<'_> {
             level: LevelId(draft.level.unwrap_or(draft.breach.level())),
             certainty: draft.certainty,
             session: draft.session.map(String::from),
+            client: None,
             tool: draft.tool.map(String::from),
             message: draft.message,
             help: draft.help.to_owned(),

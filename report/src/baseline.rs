@@ -108,6 +108,7 @@ mod tests {
             certainty: Certainty::Proved,
             place: None,
             subject: Subject::Item("Client::call".into()),
+            client: None,
             tool: None,
             message: "sent again".into(),
             help: String::new(),

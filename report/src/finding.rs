@@ -63,6 +63,17 @@ pub struct Step {
     pub role: Role,
     /// What happened.
     pub words: Words,
+    /// Between whom it happened, as far as the record tells.
+    pub scene: Scene,
+}
+
+/// Between whom a step happened, as far as its record tells. The client is always one side.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Scene {
+    /// A proxy, balancer or gateway wrote the record, so there was one.
+    pub proxied: bool,
+    /// The server instance, as the log names it.
+    pub server: Option<String>,
 }
 
 /// One send of a call that was sent more than once.
@@ -99,6 +110,8 @@ pub struct Finding {
     pub place: Option<Exhibit>,
     /// What it is about.
     pub subject: Subject,
+    /// The client's program, as the log names it.
+    pub client: Option<String>,
     /// The tool it is about, as the log names it.
     pub tool: Option<String>,
     /// What happened.

@@ -18,7 +18,7 @@ pub mod words;
 
 pub use baseline::Baseline;
 pub use exhibit::{Exhibit, Range, Spot};
-pub use finding::{Certainty, Finding, Role, Sent, Step, Subject};
+pub use finding::{Certainty, Finding, Role, Scene, Sent, Step, Subject};
 pub use secrets::Secrets;
 pub use summary::{Input, Problem, Seen, Summary};
 pub use verdict::{FailOn, Verdict};

@@ -2,7 +2,7 @@
 
 use unbroken_contract::{Breach, Level};
 use unbroken_report::{
-    Certainty, Exhibit, Finding, Input, Piece, Problem, Range, Role, Seen, Sent, Spot, Step, Subject,
+    Certainty, Exhibit, Finding, Input, Piece, Problem, Range, Role, Scene, Seen, Sent, Spot, Step, Subject,
     Summary, Words,
 };
 
@@ -21,6 +21,7 @@ fn step(at_line: u64, millis: i64, role: Role, words: Words) -> Step {
         at: Some(START + millis * 1_000_000),
         role,
         words,
+        scene: Scene { proxied: true, server: Some("10.0.0.5:9001".into()) },
     }
 }
 
@@ -55,6 +56,7 @@ pub(crate) fn duplicate() -> Finding {
         certainty: Certainty::Likely,
         place: Some(line("logs/access.jsonl", 9)),
         subject: Subject::Session(Some(SESSION.into())),
+        client: Some("crm-agent 3.1".into()),
         tool: Some("charge\u{1b}[2J_card".into()),
         message: Words::plain("tool call ")
             .and(Piece::Foreign("charge\u{1b}[2J_card".into()))
@@ -78,6 +80,7 @@ pub(crate) fn duplicate() -> Finding {
                 at: None,
                 role: Role::Conclude,
                 words: Words::plain("the first send was answered 200, so a server had taken it"),
+                scene: Scene::default(),
             },
         ],
         sends: vec![sent(3, 0, SESSION, false), sent(9, 61_300, LATER, true)],
@@ -96,7 +99,7 @@ fn range(line: u32, column: u32, end_column: u32) -> Spot {
 
 fn label(path: &str, spot: Spot, text: &str) -> Step {
     let exhibit = Some(Exhibit { path: path.into(), spot });
-    Step { exhibit, at: None, role: Role::Context, words: Words::plain(text) }
+    Step { exhibit, at: None, role: Role::Context, words: Words::plain(text), scene: Scene::default() }
 }
 
 /// A session dropped because a stream ended.
@@ -107,6 +110,7 @@ pub(crate) fn discarded() -> Finding {
         certainty: Certainty::Proved,
         place: Some(Exhibit { path: "src/client.rs".into(), spot: range(6, 17, 39) }),
         subject: Subject::Item("Client::read".into()),
+        client: None,
         tool: None,
         message: Words::plain("the session id is cleared because a stream ended"),
         help: "keep the session id and resume the stream with Last-Event-ID".into(),
