@@ -133,6 +133,26 @@ impl ResumeToken {
     }
 }
 
+/// What is claimed when a stream is resumed: a token without its storage, for whoever only watches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Claim<'a> {
+    /// Whose stream it is.
+    pub owner: Owner<'a>,
+    /// The cursor sent.
+    pub cursor: &'a str,
+    /// What the session was negotiated to be, where known.
+    pub fingerprint: Option<Fingerprint>,
+    /// How the server orders its event ids.
+    pub order: IdOrder,
+}
+
+impl<'a> From<&'a ResumeToken> for Claim<'a> {
+    fn from(token: &'a ResumeToken) -> Claim<'a> {
+        let (owner, cursor, fingerprint) = (token.owner(), token.cursor.as_str(), Some(token.fingerprint));
+        Claim { owner, cursor, fingerprint, order: token.order }
+    }
+}
+
 /// One event of a resumed stream, as far as believing it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ResumedEvent<'a> {
@@ -211,10 +231,11 @@ impl Belief {
 }
 
 /// May the client believe this resume? To be asked before any event of the new stream is acted on; the first check of
-/// contract 3.4 that fits. Events with empty data carry nothing and are skipped.
+/// contract 3.4 that fits. Events with empty data carry nothing and are skipped. Takes a `&ResumeToken` or a [`Claim`].
 #[must_use]
-pub fn validate_resume(token: &ResumeToken, resumed: &Resumed<'_>) -> Belief {
-    match (token.owner(), resumed.session) {
+pub fn validate_resume<'a>(claim: impl Into<Claim<'a>>, resumed: &Resumed<'_>) -> Belief {
+    let claim = claim.into();
+    match (claim.owner, resumed.session) {
         (_, None) => return Belief::Unproved(Doubt::NoSessionAcknowledged),
         (Owner::Session(held), Some(named)) if held == named => {}
         // Where none was issued, a named session is another one.
@@ -224,13 +245,13 @@ pub fn validate_resume(token: &ResumeToken, resumed: &Resumed<'_>) -> Belief {
     let Some(id) = first.and_then(|event| event.id).filter(|id| !id.is_empty()) else {
         return Belief::Unproved(Doubt::NoEventId);
     };
-    match place(token.order, &token.cursor, id) {
+    match place(claim.order, claim.cursor, id) {
         Placement::Same | Placement::Before => return Belief::Failed(Disproof::NotAfterCursor),
         Placement::Unknown => return Belief::Unproved(Doubt::Unplaceable),
         Placement::After => {}
     }
-    match resumed.context {
-        Some(context) if context != token.fingerprint => Belief::Failed(Disproof::ContextMismatch),
+    match (claim.fingerprint, resumed.context) {
+        (Some(held), Some(stated)) if held != stated => Belief::Failed(Disproof::ContextMismatch),
         _ => Belief::Proved,
     }
 }

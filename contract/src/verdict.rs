@@ -3,7 +3,7 @@
 
 use crate::close::Close;
 use crate::resume::Rejection;
-use crate::token::{Belief, Disproof, Owner, ResumeToken, Resumed, validate_resume};
+use crate::token::{Belief, Claim, Disproof, Owner, Resumed, validate_resume};
 
 /// What a reconnect shows of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,18 +51,19 @@ pub enum Answer<'a> {
 
 /// Both verdicts on one reconnect (contract 3.4); total.
 #[must_use]
-pub fn judge_reconnect(token: &ResumeToken, answer: &Answer<'_>) -> Verdicts {
+pub fn judge_reconnect<'a>(claim: impl Into<Claim<'a>>, answer: &Answer<'_>) -> Verdicts {
+    let claim = claim.into();
     match answer {
         Answer::Stream(resumed) => {
-            let belief = validate_resume(token, resumed);
-            Verdicts { session: session_of(token, resumed, belief), resumption: belief.verdict() }
+            let belief = validate_resume(claim, resumed);
+            Verdicts { session: session_of(claim, resumed, belief), resumption: belief.verdict() }
         }
         Answer::Closed(close) => of_close(close),
     }
 }
 
-fn session_of(token: &ResumeToken, resumed: &Resumed<'_>, belief: Belief) -> SessionVerdict {
-    match (token.owner(), resumed.session) {
+fn session_of(claim: Claim<'_>, resumed: &Resumed<'_>, belief: Belief) -> SessionVerdict {
+    match (claim.owner, resumed.session) {
         _ if belief == Belief::Failed(Disproof::ContextMismatch) => SessionVerdict::Changed,
         (_, None) => SessionVerdict::Unacknowledged,
         (Owner::Session(held), Some(named)) if held == named => SessionVerdict::Same,

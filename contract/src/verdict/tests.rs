@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::cursor::IdOrder;
-use crate::token::{Fingerprint, ResumedEvent};
+use crate::token::{Fingerprint, ResumeToken, ResumedEvent};
 
 fn judged(session: Option<&str>, id: &str, context: Option<Fingerprint>) -> Verdicts {
     let token = ResumeToken::new(Owner::Session("s-1"), "listen", "4", Fingerprint([0; 32]))
