@@ -1,8 +1,13 @@
 //! The audit as one call: files in, findings and a summary out.
 //! Knows no terminal and no renderer.
 
+use crate::adapter::formats::Formats;
+use crate::adapter::intake::{self, Taken};
+use crate::adapter::rpc::Keep;
 use crate::event::{Nanos, Place};
 use crate::finding::Finding;
+use crate::source::{self, Limits};
+use crate::verdict;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -76,8 +81,82 @@ pub struct Problem {
 
 /// Audits `files` and hands every finding to `emit`, in the order of the log.
 ///
-/// Findings and summary are the same for any order of `files` and any number of threads.
+/// Findings and summary are the same for any order of `files` and any number of threads. What cannot be read is named in
+/// [`Summary::problems`]; the rest is read.
 pub fn run(files: &[PathBuf], options: &Options, emit: &mut dyn FnMut(Finding)) -> Summary {
-    let _ = (files, options, emit);
-    Summary::default()
+    match rayon::ThreadPoolBuilder::new().num_threads(options.threads).build() {
+        Ok(pool) => {
+            let (findings, summary) = pool.install(|| audit(files, options));
+            findings.into_iter().for_each(emit);
+            summary
+        }
+        // No thread could be started: the work is the same on this one.
+        Err(_) => {
+            let (findings, summary) = audit(files, options);
+            findings.into_iter().for_each(emit);
+            summary
+        }
+    }
+}
+
+fn audit(files: &[PathBuf], options: &Options) -> (Vec<Finding>, Summary) {
+    let mut summary = Summary::default();
+    let formats = formats(options, &mut summary.problems);
+    let mut limits = Limits::default();
+    if options.max_record > 0 {
+        limits.max_record = options.max_record;
+    }
+    let keep = Keep { arguments: options.keep_arguments };
+    // Files are numbered by their content, so that the order of the arguments cannot reach the output.
+    let order = source::in_order(files);
+    let mut events = Vec::new();
+    let mut taken: Vec<(usize, Taken)> = Vec::with_capacity(files.len());
+    for (number, at) in order.iter().enumerate() {
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        let file = intake::read(&files[*at], number, &formats, &limits, keep, &mut |event| events.push(event));
+        taken.push((*at, file));
+    }
+    let paths: Vec<String> = order.iter().map(|at| files[*at].to_string_lossy().into_owned()).collect();
+    let (findings, counts) = verdict::judge(events, &paths);
+    for (_, file) in &mut taken {
+        summary.problems.append(&mut file.problems);
+    }
+    taken.sort_by_key(|(at, _)| *at);
+    summary.files = taken.into_iter().map(|(_, file)| file.summary).collect();
+    summary.sessions = counts.sessions;
+    summary.reconnects = counts.reconnects;
+    summary.resumes = counts.resumes;
+    summary.calls = counts.calls;
+    summary.exchanges = counts.exchanges;
+    summary.not_judged = counts.not_judged;
+    summary.span = counts.span;
+    (findings, summary)
+}
+
+/// The shipped formats and those of the mapping files; a mapping that cannot be used is named and left out.
+fn formats(options: &Options, problems: &mut Vec<Problem>) -> Formats {
+    let mut mappings = Vec::new();
+    for path in &options.mappings {
+        let shown = path.to_string_lossy().into_owned();
+        match std::fs::read_to_string(path) {
+            Ok(text) => match Formats::load(&[(shown.clone(), text.clone())]) {
+                Ok(_) => mappings.push((shown, text)),
+                Err((_, why)) => problems.push(unusable(shown, &why.to_string())),
+            },
+            Err(why) => problems.push(unusable(shown, &why.to_string())),
+        }
+    }
+    // Each mapping was compiled above, and the shipped ones are compiled by a test.
+    Formats::load(&mappings).unwrap_or_else(|(name, why)| unreachable!("{name}: {why}"))
+}
+
+fn unusable(path: String, why: &str) -> Problem {
+    Problem {
+        path,
+        place: None,
+        message: format!("the mapping cannot be used: {why}"),
+        help: "correct the mapping file; `unbroken mapping test` shows what it reads".to_owned(),
+        count: 1,
+        lost: true,
+    }
 }

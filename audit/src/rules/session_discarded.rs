@@ -43,7 +43,7 @@ use crate::finding::{Certainty, Role};
 use crate::pair::HORIZON;
 use crate::proof::{Court, Draft, answer, cut, plain, request, session};
 use crate::timeline::close::classify;
-use crate::timeline::{Answered, Send, Session, Timeline};
+use crate::timeline::{Answered, Session, Timeline};
 use unbroken_contract::breach::Breach;
 use unbroken_contract::close::Close;
 use unbroken_contract::era::Era;
