@@ -4,6 +4,16 @@
 use std::fmt;
 use std::time::Duration;
 
+/// A session id. It is a bearer token, so `Debug` does not show it; what sends it takes the text out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SessionId<'a>(pub &'a str);
+
+impl fmt::Debug for SessionId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionId(..)")
+    }
+}
+
 /// What the client may do. Everything but `Reinitialize` and `Forget` keeps the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action<'a> {
@@ -41,7 +51,7 @@ pub enum Action<'a> {
     /// GET with `Last-Event-ID`.
     Resume {
         /// The session, if one was issued.
-        session: Option<&'a str>,
+        session: Option<SessionId<'a>>,
         /// The cursor.
         last_event_id: &'a str,
         /// Wait this long first.
@@ -50,14 +60,14 @@ pub enum Action<'a> {
     /// A listening GET without cursor: no event ever had an id.
     Reconnect {
         /// The session, if one was issued.
-        session: Option<&'a str>,
+        session: Option<SessionId<'a>>,
         /// Wait this long first.
         delay: Duration,
     },
     /// GET with the head the server advertises, in place of the old cursor; reconcile what fell into the gap.
     ReconnectAtHead {
         /// The session, if one was issued.
-        session: Option<&'a str>,
+        session: Option<SessionId<'a>>,
         /// The advertised head.
         last_event_id: &'a str,
         /// Wait this long first.
@@ -68,7 +78,7 @@ pub enum Action<'a> {
     /// Drop session id and cursor together, send `initialize` without a session header, reconcile, plan again.
     Reinitialize {
         /// End this session with a DELETE: the server still has it, or may have.
-        delete: Option<&'a str>,
+        delete: Option<SessionId<'a>>,
         /// Wait this long first.
         delay: Duration,
     },

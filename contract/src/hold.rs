@@ -1,7 +1,7 @@
 //! What a client holds of one stream: session id, cursor, attempts; and what an action leaves of it.
 //! Knows no transport and no storage; it is the state between two questions to `next`.
 
-use crate::action::Action;
+use crate::action::{Action, SessionId};
 use crate::close::Close;
 use crate::era::Era;
 use crate::next::{Awaited, Cursor, Session, Situation};
@@ -178,7 +178,7 @@ impl Hold {
     /// The question to [`crate::next_action`]; add `pace.retry_after` and `pace.jitter` with struct update syntax.
     #[must_use]
     pub fn situation<'a>(&'a self, close: Close<'a>, era: Era, awaited: Awaited<'a>) -> Situation<'a> {
-        let session = self.session().map_or(Session::NeverIssued, Session::Held);
+        let session = self.session().map_or(Session::NeverIssued, |id| Session::Held(SessionId(id)));
         let pace = Pace { retry: self.cursor.retry(), ..Pace::default() };
         let (cursor, attempts, policy) = (self.cursor(), self.attempts, self.policy);
         Situation { close, era, session, cursor, awaited, attempts, policy, pace }

@@ -65,7 +65,7 @@
 //!             Action::Done => return Ok(answer.unwrap_or_default().trim_end().to_owned()),
 //!             Action::Resume { session, last_event_id, .. } => {
 //!                 request = Request::Resume;
-//!                 server.send(format!("GET after {last_event_id} in {session:?}"))
+//!                 server.send(format!("GET after {last_event_id} in {:?}", session.map(|id| id.0)))
 //!             }
 //!             other => return Err(format!("cannot go on: {other:?}")),
 //!         };
@@ -132,7 +132,7 @@ pub mod sse;
 pub mod token;
 pub mod verdict;
 
-pub use action::{Action, Cancel, Outcome, Refusal};
+pub use action::{Action, Cancel, Outcome, Refusal, SessionId};
 pub use breach::{Basis, Breach, Halves, Level};
 pub use clause::Clause;
 pub use close::{Close, Observation, Vantage, classify_close};

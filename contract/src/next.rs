@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::action::{Action, Cancel, Outcome, Refusal};
+use crate::action::{Action, Cancel, Outcome, Refusal, SessionId};
 use crate::close::Close;
 use crate::era::Era;
 use crate::pace::{Attempts, Pace, RetryPolicy, delay};
@@ -15,7 +15,7 @@ pub enum Session<'a> {
     /// The server issued none; the era may be sessioned all the same.
     NeverIssued,
     /// Issued and held.
-    Held(&'a str),
+    Held(SessionId<'a>),
     /// Issued, and not held any more.
     Lost,
 }
@@ -109,7 +109,7 @@ impl<'a> Situation<'a> {
         }
     }
 
-    pub(crate) const fn held_session(&self) -> Option<&'a str> {
+    pub(crate) const fn held_session(&self) -> Option<SessionId<'a>> {
         match self.session {
             Session::Held(id) => Some(id),
             Session::NeverIssued | Session::Lost => None,
@@ -249,7 +249,7 @@ fn without_stream<'a>(now: &Situation<'a>) -> Action<'a> {
 
 /// A 404 is worth one attempt more than a cut: the specification's MUST goes before the count, and still a server
 /// that answers every session with 404 is not asked for ever.
-fn reinitialize<'a>(now: &Situation<'a>, delete: Option<&'a str>) -> Action<'a> {
+fn reinitialize<'a>(now: &Situation<'a>, delete: Option<SessionId<'a>>) -> Action<'a> {
     if now.attempts.count() > now.policy.max_attempts {
         return Action::Forget;
     }

@@ -237,6 +237,16 @@ mod tests {
     }
 
     #[test]
+    fn a_line_feed_after_a_carriage_return_ends_no_second_line() {
+        assert_eq!(id(b"id: 1\r\ndata: cut off\r\n"), None);
+        let mut cursor = after(b"id: 1\r");
+        cursor.read(b"\ndata: cut off\r");
+        assert_eq!(cursor.last_event_id(), None);
+        cursor.read(b"\n\r\n");
+        assert_eq!(cursor.last_event_id(), Some("1"));
+    }
+
+    #[test]
     fn an_id_too_long_is_refused_and_counted() {
         let mut cursor = after(b"id: 1\n\nid: ");
         for _ in 0..100 {

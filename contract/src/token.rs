@@ -30,7 +30,7 @@ impl fmt::Debug for Fingerprint {
 }
 
 /// What a session was negotiated to be: the `InitializeResult`, and what the client declared of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Context<'a> {
     /// The session id, where one was issued.
     pub session: Option<&'a str>,
@@ -40,6 +40,13 @@ pub struct Context<'a> {
     pub server_capabilities: &'a [u8],
     /// `capabilities` of the request, as JSON text.
     pub client_capabilities: &'a [u8],
+}
+
+impl fmt::Debug for Context<'_> {
+    /// Without the session id, which is a bearer token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("protocol_version", &self.protocol_version).finish_non_exhaustive()
+    }
 }
 
 /// The fingerprint of a context: SHA-256 over length-prefixed fields (contract 3.4). Capabilities count by their
@@ -163,7 +170,7 @@ pub struct ResumedEvent<'a> {
 }
 
 /// What has been read of the answer to a resume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Resumed<'a> {
     /// `Mcp-Session-Id` of the response.
     pub session: Option<&'a str>,
@@ -171,6 +178,13 @@ pub struct Resumed<'a> {
     pub events: &'a [ResumedEvent<'a>],
     /// The fingerprint of the context the server states, if it states one.
     pub context: Option<Fingerprint>,
+}
+
+impl fmt::Debug for Resumed<'_> {
+    /// Without the session id, which is a bearer token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resumed").field("events", &self.events).finish_non_exhaustive()
+    }
 }
 
 /// Whether a resume may be believed.

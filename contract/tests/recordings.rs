@@ -172,12 +172,15 @@ fn a_correct_client_resumes_as_the_contract_says() {
                 _ => Awaited::Call(permission),
             };
             let situation = Situation {
-                session: flow.session.as_deref().map_or(Session::NeverIssued, Session::Held),
+                session: flow
+                    .session
+                    .as_deref()
+                    .map_or(Session::NeverIssued, |id| Session::Held(SessionId(id))),
                 cursor: flow.cursor.last_event_id().map_or(Cursor::NeverIssued, Cursor::InMemory),
                 ..Situation::of(flow.closed(end), Era::Sessioned, awaited)
             };
             if let Ok(Action::Resume { session, last_event_id, .. }) = next_action(&situation) {
-                allowed.insert((session.map(str::to_owned), last_event_id.to_owned()));
+                allowed.insert((session.map(|id| id.0.to_owned()), last_event_id.to_owned()));
             }
         }
     }

@@ -12,7 +12,7 @@ const UNSAFE: Permission = Permission::Forbidden(Missing::Outcome);
 const CALL: Awaited<'static> = Awaited::Call(UNSAFE);
 
 fn sessioned<'a>(close: Close<'a>, awaited: Awaited<'a>) -> Situation<'a> {
-    Situation { session: Session::Held("s"), ..Situation::of(close, Era::Sessioned, awaited) }
+    Situation { session: Session::Held(SessionId("s")), ..Situation::of(close, Era::Sessioned, awaited) }
 }
 
 fn stateless<'a>(close: Close<'a>, awaited: Awaited<'a>) -> Situation<'a> {
@@ -97,7 +97,7 @@ fn row_07_a_held_cursor_resumes() {
     for awaited in [CALL, Awaited::Listening, Awaited::Answers] {
         for cursor in [Cursor::Persisted("7"), Cursor::InMemory("7")] {
             let now = Situation { cursor, ..sessioned(Close::Transport, awaited) };
-            let resume = Action::Resume { session: Some("s"), last_event_id: "7", delay: SECOND };
+            let resume = Action::Resume { session: Some(SessionId("s")), last_event_id: "7", delay: SECOND };
             assert_eq!(next_action(&now), Ok(resume));
             // Legal without session ids too.
             let now = Situation { session: Session::NeverIssued, ..now };
@@ -119,7 +119,7 @@ fn row_08_a_lost_cursor_refuses() {
 #[test]
 fn row_09_without_ids_listening_reconnects_and_calls_reconcile() {
     let now = sessioned(Close::Transport, Awaited::Listening);
-    assert_eq!(next_action(&now), Ok(Action::Reconnect { session: Some("s"), delay: SECOND }));
+    assert_eq!(next_action(&now), Ok(Action::Reconnect { session: Some(SessionId("s")), delay: SECOND }));
     assert_eq!(next_action(&sessioned(Close::Transport, CALL)), Ok(Action::Reconcile));
     // A hint makes a repeat safe, and still the outcome is asked for first.
     let hinted = Awaited::Call(Permission::Idempotent);
@@ -158,7 +158,10 @@ fn row_11_session_terminated_reinitializes_without_delete() {
 fn row_12_a_rejected_session_reinitializes_and_deletes_the_old_one() {
     for rejection in [Rejection::UnknownSession, Rejection::NotOwner, Rejection::ContextMismatch] {
         let now = sessioned(Close::ResumeRejected { rejection, head: Some("9") }, CALL);
-        assert_eq!(next_action(&now), Ok(Action::Reinitialize { delete: Some("s"), delay: SECOND }));
+        assert_eq!(
+            next_action(&now),
+            Ok(Action::Reinitialize { delete: Some(SessionId("s")), delay: SECOND })
+        );
     }
 }
 
@@ -179,7 +182,7 @@ fn row_14_lost_events_with_a_head_reconnect_there() {
         cursor: Cursor::Persisted("2"),
         ..sessioned(Close::EventsLost { head: Some("9") }, CALL)
     };
-    let action = Action::ReconnectAtHead { session: Some("s"), last_event_id: "9", delay: SECOND };
+    let action = Action::ReconnectAtHead { session: Some(SessionId("s")), last_event_id: "9", delay: SECOND };
     assert_eq!(next_action(&now), Ok(action));
     assert!(action.keeps_session() && !action.keeps_cursor() && action.must_reconcile());
 }
@@ -212,11 +215,14 @@ fn row_17_no_stream_offered() {
 #[test]
 fn row_18_conflict_waits_with_the_same_cursor_bounded() {
     let now = Situation { cursor: Cursor::InMemory("7"), ..sessioned(Close::Conflict, CALL) };
-    let again = Action::Resume { session: Some("s"), last_event_id: "7", delay: SECOND };
+    let again = Action::Resume { session: Some(SessionId("s")), last_event_id: "7", delay: SECOND };
     assert_eq!(next_action(&now), Ok(again));
     assert_eq!(next_action(&used_up(now)), Ok(GIVEN_UP));
     let listening = sessioned(Close::Conflict, Awaited::Listening);
-    assert_eq!(next_action(&listening), Ok(Action::Reconnect { session: Some("s"), delay: SECOND }));
+    assert_eq!(
+        next_action(&listening),
+        Ok(Action::Reconnect { session: Some(SessionId("s")), delay: SECOND })
+    );
 }
 
 #[test]
@@ -241,4 +247,10 @@ fn refusals_read_like_messages() {
         assert!(message.len() <= 90 && !message.ends_with('.'), "{message}");
         assert!(message.starts_with(char::is_lowercase), "{message}");
     }
+}
+
+#[test]
+fn debug_output_holds_no_session_id() {
+    let now = Situation { session: Session::Held(SessionId("secret")), ..sessioned(Close::Conflict, CALL) };
+    assert!(!format!("{now:?} {:?}", next_action(&now)).contains("secret"));
 }

@@ -49,7 +49,7 @@ fn everywhere(law: impl Fn(&Situation<'static>, Result<Action<'static>, Refusal>
     let mut tried = 0;
     for close in closes() {
         for era in [Era::HttpSse, Era::Sessioned, Era::Stateless] {
-            for session in [Session::NeverIssued, Session::Held("s"), Session::Lost] {
+            for session in [Session::NeverIssued, Session::Held(SessionId("s")), Session::Lost] {
                 for cursor in
                     [Cursor::NeverIssued, Cursor::Persisted("7"), Cursor::InMemory("7"), Cursor::Lost]
                 {
