@@ -4,6 +4,7 @@
 mod deed;
 mod header;
 mod slot;
+mod state;
 
 pub use deed::Deeds;
 pub use header::{Header, HeaderUse};

@@ -3,8 +3,8 @@
 
 use crate::client::Client;
 use crate::facts::ir::{Body, Id, Kind};
-use crate::finding::{Certainty, Finding, Label, Range};
-use crate::scope::{At, Fx};
+use crate::finding::{Certainty, Finding, Label};
+use crate::scope::At;
 use unbroken_contract::Breach;
 
 macro_rules! rules {
@@ -118,14 +118,6 @@ impl Report {
             labels,
             fingerprint: format!("{:016x}", print.0),
         });
-    }
-
-    /// Whether a finding of this breach lies inside a range of a function's file.
-    pub(crate) fn has(&self, client: &Client<'_>, breach: Breach, fx: Fx, range: Range) -> bool {
-        let path = &client.scope.file(fx).path;
-        let inside =
-            |found: &Finding| found.range.line >= range.line && found.range.end_line <= range.end_line;
-        self.findings.iter().any(|found| found.breach == breach && found.path == *path && inside(found))
     }
 }
 

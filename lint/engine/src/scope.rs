@@ -45,6 +45,8 @@ pub struct Scope {
     callers: Vec<Vec<Caller>>,
     /// Where a variant is built (or named) outside patterns: variant → places.
     built: HashMap<Name, Vec<At>>,
+    /// What `flow::cause` has found out, so that nothing is judged twice and recursion ends.
+    pub(crate) found: crate::flow::cause::Found,
 }
 
 impl Scope {
@@ -62,6 +64,7 @@ impl Scope {
             callees: HashMap::new(),
             callers: Vec::new(),
             built: HashMap::new(),
+            found: Default::default(),
             files,
         };
         scope.index();

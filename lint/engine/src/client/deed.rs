@@ -2,7 +2,7 @@
 //! Knows the names that HTTP stacks and SDKs give to these deeds.
 
 use super::{Client, Header};
-use crate::facts::ir::{Body, Head, Id, Kind, Name, Op};
+use crate::facts::ir::{Body, Id, Kind, Name, Op};
 use crate::scope::{At, Fx};
 use crate::sdk::{self, Deed};
 
@@ -94,7 +94,7 @@ impl Client<'_> {
             }
         }
         let body = self.scope.body(fx);
-        let (mut json, mut events) = (false, false);
+        let mut accepts = false;
         for id in body.ids() {
             let at = At { fx, id };
             match body.kind(id) {
@@ -111,14 +111,13 @@ impl Client<'_> {
                 }
                 Kind::Path(path) => {
                     add(path_deeds(path));
-                    if let Some(text) = path.last().and_then(|_| self.scope.text(at)) {
-                        json |= text.contains("application/json");
-                        events |= text.contains("text/event-stream");
-                    }
+                    let text = self.scope.text(at);
+                    accepts |= text.is_some_and(|text| {
+                        text.contains("application/json") && text.contains("text/event-stream")
+                    });
                 }
                 Kind::Str(text) => {
-                    json |= text.contains("application/json");
-                    events |= text.contains("text/event-stream");
+                    accepts |= text.contains("application/json") && text.contains("text/event-stream");
                     match &**text {
                         "initialize" => add(Deeds::INITIALISES),
                         "tools/call" => add(Deeds::CALLS),
@@ -130,6 +129,14 @@ impl Client<'_> {
                     if let Some(deed) = compared(body, *op, *a, *b) {
                         add(deed);
                     }
+                }
+                Kind::Array(parts) | Kind::Macro(_, parts) => {
+                    let says = |word: &str| {
+                        parts.iter().any(|part| {
+                            self.scope.text(At { id: *part, ..at }).is_some_and(|text| &**text == word)
+                        })
+                    };
+                    accepts |= says("application/json") && says("text/event-stream");
                 }
                 Kind::Struct(path, ..) => {
                     if path.last().is_some_and(|last| last.starts_with("InitializeRequest")) {
@@ -151,7 +158,7 @@ impl Client<'_> {
                 add(Deeds::TELLS_404);
             }
         }
-        if json && events && deeds.has(Deeds::SENDS) && !self.serves_by_type(fx) {
+        if accepts && deeds.has(Deeds::SENDS) && !self.serves_by_type(fx) {
             deeds = deeds.with(Deeds::STREAMABLE);
         }
         deeds
@@ -173,7 +180,7 @@ impl Client<'_> {
         };
         if verb != Deeds::default()
             && args.len() == 1
-            && (is_http(body, receiver) || builds_request(body, at.id))
+            && (self.http_receiver(at, receiver) || builds_request(body, at.id))
         {
             deeds = deeds.with(verb).with(Deeds::SENDS);
         }
@@ -200,6 +207,16 @@ impl Client<'_> {
             _ => {}
         }
         deeds
+    }
+
+    /// Whether the receiver is an HTTP client: by its name, or as `self` of one.
+    fn http_receiver(&self, at: At, receiver: Id) -> bool {
+        let body = self.scope.body(at.fx);
+        let own = body.local(receiver).is_some_and(|name| &**name == "self");
+        if own && self.scope.callees(at).is_empty() {
+            return self.scope.function(at.fx).owner.as_ref().is_some_and(|owner| http_word(owner));
+        }
+        is_http(body, receiver)
     }
 
     /// What the SDK's table says of a call; by name alone only where the receiver's type is unknown and the crate uses the SDK.
@@ -321,13 +338,4 @@ fn builds_request(body: &Body, id: Id) -> bool {
         child = parent;
     }
     false
-}
-
-/// The head of a loop as a node, where it has one.
-#[must_use]
-pub(crate) fn head(head: &Head) -> Option<Id> {
-    match head {
-        Head::Forever => None,
-        Head::While(id) | Head::For(_, id) => Some(*id),
-    }
 }

@@ -5,8 +5,10 @@ use super::stream::{deadline, reads_stream};
 use super::words::{by_name, named_status, phrase};
 use super::{Known, known};
 use crate::facts::ir::{Id, Kind, Name, Op, PatId, PatKind};
-use crate::scope::{At, Binding, Scope};
+use crate::scope::{At, Binding, Fx, Scope};
 use crate::sdk::{self, Meaning};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// What a condition says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,16 +57,26 @@ impl Why {
     }
 }
 
-const DEPTH: u8 = 10;
+const DEPTH: u8 = 24;
+
+/// Causes that were found before: of places, of predicates, of variants. A predicate that is being judged says nothing.
+#[derive(Default)]
+pub(crate) struct Found {
+    places: RefCell<HashMap<At, Cause>>,
+    predicates: RefCell<HashMap<Fx, Cause>>,
+    variants: RefCell<HashMap<(Name, Name), Option<Cause>>>,
+}
 
 /// The cause at a place: all that is known on the way to it, taken together.
 #[must_use]
 pub fn cause(scope: &Scope, at: At) -> Cause {
-    let judge = Judge { scope };
-    let mut out = Cause::Unknown;
-    for known in known(scope.body(at.fx), at.id) {
-        out = both(out, judge.fact(at, known));
+    if let Some(found) = scope.found.places.borrow().get(&at) {
+        return *found;
     }
+    let judge = Judge { scope };
+    let facts = known(scope.body(at.fx), at.id);
+    let out = facts.into_iter().fold(Cause::Unknown, |out, fact| both(out, judge.fact(at, fact, DEPTH)));
+    scope.found.places.borrow_mut().insert(at, out);
     out
 }
 
@@ -85,11 +97,11 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn fact(&self, at: At, fact: Known) -> Cause {
+    fn fact(&self, at: At, fact: Known, depth: u8) -> Cause {
         match fact {
-            Known::True(id) => self.holds(At { id, ..at }, DEPTH),
-            Known::False(id) => self.fails(At { id, ..at }, DEPTH),
-            Known::Is(pat, id) => self.is(At { id, ..at }, pat, DEPTH),
+            Known::True(id) => self.holds(At { id, ..at }, depth),
+            Known::False(id) => self.fails(At { id, ..at }, depth),
+            Known::Is(pat, id) => self.is(At { id, ..at }, pat, depth),
             Known::Not(pat, id) => self.not(At { id, ..at }, pat),
             Known::Failed(id) => self.error(At { id, ..at }),
         }
@@ -281,16 +293,29 @@ impl Judge<'_> {
         found.reduce(either).unwrap_or(Cause::Unknown)
     }
 
-    fn returned(&self, fx: crate::scope::Fx, depth: u8) -> Cause {
+    /// What a predicate says when it returns true.
+    fn returned(&self, fx: Fx, depth: u8) -> Cause {
+        if let Some(found) = self.scope.found.predicates.borrow().get(&fx) {
+            return *found;
+        }
+        self.scope.found.predicates.borrow_mut().insert(fx, Cause::Unknown);
+        let out = self.returns(fx, depth.min(16));
+        self.scope.found.predicates.borrow_mut().insert(fx, out);
+        out
+    }
+
+    fn returns(&self, fx: Fx, depth: u8) -> Cause {
         let body = self.scope.body(fx);
         let Some(root) = body.root() else { return Cause::Unknown };
-        let mut out = self.holds(At { fx, id: root }, depth.min(6));
+        let mut out = self.holds(At { fx, id: root }, depth);
         for id in body.ids() {
             let Kind::Return(Some(value)) = body.kind(id) else { continue };
-            let mut cause = self.holds(At { fx, id: *value }, depth.min(6));
+            let mut cause = self.holds(At { fx, id: *value }, depth);
             if matches!(body.kind(*value), Kind::Bool(true)) {
-                cause =
-                    known(body, id).into_iter().map(|fact| self.fact(At { fx, id }, fact)).fold(cause, both);
+                cause = known(body, id)
+                    .into_iter()
+                    .map(|fact| self.fact(At { fx, id }, fact, depth))
+                    .fold(cause, both);
             }
             if !matches!(body.kind(*value), Kind::Bool(false)) {
                 out = if out == Cause::Unknown { cause } else { either(out, cause) };
@@ -435,15 +460,22 @@ impl Judge<'_> {
         let depth = depth.checked_sub(3)?;
         let on = on?;
         self.scope.defs(on).next()?;
+        let key = (on.clone(), name.clone());
+        if let Some(found) = self.scope.found.variants.borrow().get(&key) {
+            return *found;
+        }
+        self.scope.found.variants.borrow_mut().insert(key.clone(), None);
         let mut out: Option<Cause> = None;
         for at in self.scope.builds(on, name) {
-            let mut cause = Cause::Unknown;
-            for fact in known(self.scope.body(at.fx), at.id) {
-                cause = both(cause, self.shallow(at, fact, depth));
-            }
+            let facts = known(self.scope.body(at.fx), at.id);
+            let cause = facts
+                .into_iter()
+                .fold(Cause::Unknown, |cause, fact| both(cause, self.shallow(at, fact, depth)));
             out = Some(out.map_or(cause, |out| either(out, cause)));
         }
-        out.filter(|cause| *cause != Cause::Unknown)
+        let out = out.filter(|cause| *cause != Cause::Unknown);
+        self.scope.found.variants.borrow_mut().insert(key, out);
+        out
     }
 
     fn shallow(&self, at: At, fact: Known, depth: u8) -> Cause {

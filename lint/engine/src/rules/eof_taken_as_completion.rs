@@ -242,6 +242,9 @@ fn changed_in(body: &Body, id: Id) -> BTreeSet<Name> {
 /// hands such a variable on.
 fn settles(client: &Client<'_>, fx: Fx, id: Id, changed: &BTreeSet<Name>) -> bool {
     let body = client.scope.body(fx);
+    if tells_apart(body, id) {
+        return true;
+    }
     let end = frame(body, id);
     for (parent, child) in body.ancestors(id) {
         if parent == end && matches!(body.kind(parent), Kind::Closure(..) | Kind::Async(_)) {
@@ -264,6 +267,15 @@ fn settles(client: &Client<'_>, fx: Fx, id: Id, changed: &BTreeSet<Name>) -> boo
         }
     }
     false
+}
+
+/// Inside the loop `Some(answer)` is returned, behind it `None`: the caller can tell.
+fn tells_apart(body: &Body, id: Id) -> bool {
+    let some = body.inside(id).into_iter().any(|id| {
+        matches!(body.kind(id), Kind::Return(Some(value)) if body.inside(*value).iter().any(|id| body.call_of(*id, "Some").is_some()))
+    });
+    let none = |value: Id| body.is_none(value) || body.call_of(value, "Ok").is_some_and(|args| args.first().is_some_and(|arg| body.is_none(*arg)));
+    some && body.ids().any(|other| none(other) && body.range(other) > body.range(id))
 }
 
 /// An error is made: `Err(…)`, `bail!`, an error response.

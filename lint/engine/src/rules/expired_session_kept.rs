@@ -116,7 +116,7 @@ fn carries(client: &Client<'_>, fx: Fx) -> bool {
     }
     let helper = |callee: &Fx, deep: bool| {
         let own = client.own(*callee);
-        own.has(Deeds::SESSION) && (deep || !own.has(Deeds::SENDS) || returns_response(client, *callee))
+        own.has(Deeds::SESSION) && (deep || !own.has(Deeds::SENDS) || returns_request(client, *callee) || returns_response(client, *callee))
     };
     client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(|callee| {
         helper(callee, false) || client.own(*callee).has(Deeds::TELLS_404) && client.all(*callee).has(Deeds::SESSION) && returns_response(client, *callee)
@@ -127,6 +127,12 @@ fn carries(client: &Client<'_>, fx: Fx) -> bool {
 
 fn returns_response(client: &Client<'_>, fx: Fx) -> bool {
     client.scope.function(fx).ret.has("Response")
+}
+
+/// A helper that only builds the request.
+fn returns_request(client: &Client<'_>, fx: Fx) -> bool {
+    let ret = &client.scope.function(fx).ret;
+    ["RequestBuilder", "Request", "Builder", "HeaderMap"].iter().any(|name| ret.has(name))
 }
 
 /// Whether the function sends itself, or gets a response from a helper that sends.
@@ -144,7 +150,13 @@ fn deletes_only(client: &Client<'_>, fx: Fx) -> bool {
 /// Whether a callee, or a caller on the way up, tells a 404 apart.
 fn recognised(client: &Client<'_>, fx: Fx) -> bool {
     let tells = |fx: &Fx| client.own(*fx).has(Deeds::TELLS_404);
-    let judges = |fx: Fx| client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(|callee| tells(callee) && !client.own(*callee).has(Deeds::SENDS));
+    // A predicate, or a helper that is given the response, the status or the error.
+    let asks = |callee: &Fx| {
+        let function = client.scope.function(*callee);
+        let given = |name: &str| function.params.iter().any(|param| param.ty.0.iter().any(|part| part.contains(name)));
+        function.ret.has("bool") || given("Response") || given("Status") || given("Error")
+    };
+    let judges = |fx: Fx| client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(|callee| tells(callee) && asks(callee));
     if judges(fx) {
         return true;
     }
@@ -193,7 +205,7 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
                 (rest.body, "is one failure among others")
             }
             Kind::Method(receiver, name, args) if args.is_empty() && reads_body(name) => {
-                if read.is_none() && is_response(client, At { fx, id: *receiver }) {
+                if read.is_none() && !hands_status_on(body) && is_response(client, At { fx, id: *receiver }) {
                     read = Some((id, "is read as if it were an answer"));
                 }
                 continue;
@@ -205,6 +217,15 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
         }
     }
     found.or(read)
+}
+
+/// Whether the status goes to the caller as a part of what is returned.
+fn hands_status_on(body: &Body) -> bool {
+    body.ids().any(|id| match body.kind(id) {
+        Kind::Struct(_, fields, _) => fields.iter().any(|(_, value)| status_value(body, *value)),
+        Kind::Tuple(parts) => parts.iter().any(|part| status_value(body, *part)),
+        _ => false,
+    })
 }
 
 fn reads_body(name: &str) -> bool {

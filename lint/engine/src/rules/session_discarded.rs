@@ -131,8 +131,9 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
                 absence(client, at, report);
                 continue;
             }
-            let mut judge = Judge { client, act, place: at, seen: BTreeSet::new(), report };
-            judge.judge(at, 4, true);
+            let mut judge = Judge { client, act, place: at, seen: BTreeSet::new(), through_state: false, triggers: Vec::new(), report };
+            judge.judge(at, 5, true);
+            judge.state_rebuild();
         }
     }
 }
@@ -287,6 +288,10 @@ struct Judge<'a, 'r> {
     act: Act,
     place: At,
     seen: BTreeSet<At>,
+    /// Whether the decision travelled through a stored state.
+    through_state: bool,
+    /// The places where it was taken.
+    triggers: Vec<At>,
     report: &'r mut Report,
 }
 
@@ -302,6 +307,10 @@ impl Judge<'_, '_> {
             Cause::Mixed(place, why) => (place, why),
             Cause::Other(..) | Cause::Unknown => {
                 let Some(depth) = depth.checked_sub(1) else { return };
+                for writer in self.client.written(at) {
+                    self.through_state = true;
+                    self.judge(writer, depth, false);
+                }
                 for caller in self.client.scope.callers(at.fx).to_vec() {
                     if !self.client.scope.function(caller.at.fx).test {
                         self.judge(caller.at, depth, sure && caller.sure);
@@ -310,7 +319,26 @@ impl Judge<'_, '_> {
                 return;
             }
         };
+        self.triggers.push(at);
         self.state(at, place, why, sure);
+    }
+
+    /// A rebuild that only asks a stored state: it cannot know whether the session is gone.
+    fn state_rebuild(&mut self) {
+        if !self.through_state || self.triggers.is_empty() || self.triggers.contains(&self.place) {
+            return;
+        }
+        let story = self.triggers.iter().take(4).map(|at| (*at, "this puts it into that state".to_owned())).collect();
+        self.report.claim(Claim {
+            breach: Breach::SessionDiscarded,
+            certainty: Certainty::Likely,
+            at: self.place,
+            message: format!("the {} on a state that any failure sets", self.act.words()),
+            help: HELP,
+            here: format!("the {}", self.act.words()),
+            story,
+            client: self.client,
+        });
     }
 
     fn state(&mut self, at: At, place: At, why: Why, sure: bool) {
@@ -339,12 +367,27 @@ impl Judge<'_, '_> {
         if self.connecting(at, place) {
             return false;
         }
-        if self.act != Act::Rebuilt || matches!(why, Why::Status | Why::End) && place.fx == at.fx {
-            return self.act != Act::Rebuilt || self.client.in_scope(at.fx);
+        if matches!(why, Why::Status | Why::End | Why::Code) {
+            return self.client.in_scope(place.fx);
         }
-        let origins = self.client.scope.origins(place);
         let traffic = Deeds::SENDS.with(Deeds::USES_HANDLE).with(Deeds::READS);
-        origins.iter().any(|origin| self.client.deeds_of(*origin).only(traffic) != Deeds::default())
+        let origins = self.client.scope.origins(place);
+        if origins.iter().any(|origin| self.client.deeds_of(*origin).only(traffic) != Deeds::default()) {
+            return true;
+        }
+        // An error that was handed in, or comes from a call that cannot be followed, of code that is about the session.
+        let unknown = |origin: &At| match self.client.scope.kind(*origin) {
+            Kind::Path(_) => true,
+            Kind::Method(..) | Kind::Call(..) => self.client.scope.callees(*origin).is_empty(),
+            _ => false,
+        };
+        self.act != Act::Rebuilt && (self.handles(at.fx) || self.client.in_scope(place.fx)) && origins.iter().any(unknown)
+    }
+
+    /// Whether the function uses a handle's slot: there an error that cannot be followed is most likely the handle's.
+    fn handles(&self, fx: Fx) -> bool {
+        let owner = self.client.scope.function(fx).owner.clone();
+        self.client.handles.iter().any(|slot| matches!(slot, Slot::Field(ty, _) if Some(ty) == owner.as_ref()))
     }
 
     /// Whether the failing thing is the making of the session itself, or a fresh session's first use.

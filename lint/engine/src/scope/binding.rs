@@ -2,7 +2,7 @@
 //! Knows no types and follows no value.
 
 use super::{Fx, Scope};
-use crate::facts::ir::{Body, Head, Id, Kind, Name, PatId};
+use crate::facts::ir::{Body, Head, Id, Kind, PatId};
 
 /// Where a name was bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,9 +112,4 @@ fn in_condition(body: &Body, cond: Id, binds: &impl Fn(PatId) -> bool) -> Option
         Kind::LetCond(pat, value) if binds(*pat) => Some(Binding::Match { pat: *pat, value: *value }),
         _ => None,
     }
-}
-
-/// The last segment of every path a pattern asks for at its outermost level: `Err(x) | None` gives `Err`, `None`.
-pub(crate) fn outer_names(body: &Body, pat: PatId) -> Vec<Name> {
-    body.variants(pat).iter().filter_map(|path| path.last().cloned()).collect()
 }
