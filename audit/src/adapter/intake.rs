@@ -9,6 +9,8 @@ use crate::event::{Event, Place};
 use crate::run::{FileSummary, Problem};
 use crate::source::{Batch, Limits, Record, Source, Troubles};
 use rayon::prelude::*;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -163,38 +165,60 @@ impl<'f> Intake<'f> {
 
     fn read_told(&mut self, record: Record<'_>, sink: &mut dyn FnMut(Event)) {
         match self.formats.tell(record.bytes) {
-            Verdict::One(format) => {
-                *self.counts.entry(format).or_default() += 1;
-                self.reader(format);
-                let mut events = 0;
-                let mut counted = |event| {
-                    events += 1;
-                    sink(event);
-                };
-                let read = match self.readers.get_mut(&format) {
-                    Some(FileReader::Ordered(reader)) => reader.read(record, &mut counted),
-                    Some(reader) => reader.read_alone(record, self.keep, &mut counted),
-                    None => Ok(()),
-                };
-                self.events += events;
-                if let Err(problem) = read {
-                    self.note(record.origin.place, &problem);
-                }
-            }
+            Verdict::One(format) => self.read_as(format, record, sink),
             Verdict::Tie(a, b) => {
                 self.tied += 1;
                 self.ties.get_or_insert((a, b));
             }
-            Verdict::Unknown => {
-                self.unknown += 1;
-                if is_broken(record.bytes) {
-                    let help = "write one whole JSON object a line; the other records were read";
-                    self.troubles.note(Some(record.origin.place), "the record is broken JSON", help, true);
-                } else if self.first_unknown.is_none() {
-                    let head = record.bytes[..record.bytes.len().min(4096)].to_vec();
-                    self.first_unknown = Some((record.origin.place, head));
-                }
-            }
+            Verdict::Unknown => match self.subtree(record.bytes) {
+                Some((format, inner)) => self.read_as(format, Record { bytes: inner, ..record }, sink),
+                None => self.leave_out(record),
+            },
+        }
+    }
+
+    fn read_as(&mut self, format: usize, record: Record<'_>, sink: &mut dyn FnMut(Event)) {
+        *self.counts.entry(format).or_default() += 1;
+        self.reader(format);
+        let mut events = 0;
+        let mut counted = |event| {
+            events += 1;
+            sink(event);
+        };
+        let read = match self.readers.get_mut(&format) {
+            Some(FileReader::Ordered(reader)) => reader.read(record, &mut counted),
+            Some(reader) => reader.read_alone(record, self.keep, &mut counted),
+            None => Ok(()),
+        };
+        self.events += events;
+        if let Err(problem) = read {
+            self.note(record.origin.place, &problem);
+        }
+    }
+
+    /// The one part of an unknown record that is a record itself: log pipelines keep the parsed line under a name.
+    fn subtree<'r>(&self, record: &'r [u8]) -> Option<(usize, &'r [u8])> {
+        let parts = serde_json::from_slice::<BTreeMap<Cow<'_, str>, &'r RawValue>>(record).ok()?;
+        let mut found = parts
+            .values()
+            .map(|raw| raw.get().as_bytes())
+            .filter(|raw| raw.first() == Some(&b'{'))
+            .filter_map(|raw| match self.formats.tell(raw) {
+                Verdict::One(format) if self.formats.get(format).skip.is_none() => Some((format, raw)),
+                _ => None,
+            });
+        let first = found.next()?;
+        found.next().is_none().then_some(first)
+    }
+
+    fn leave_out(&mut self, record: Record<'_>) {
+        self.unknown += 1;
+        if is_broken(record.bytes) {
+            let help = "write one whole JSON object a line; the other records were read";
+            self.troubles.note(Some(record.origin.place), "the record is broken JSON", help, true);
+        } else if self.first_unknown.is_none() {
+            let head = record.bytes[..record.bytes.len().min(4096)].to_vec();
+            self.first_unknown = Some((record.origin.place, head));
         }
     }
 

@@ -196,6 +196,7 @@ impl Compiler<'_> {
                     value: self.value(Some(&c.field))?,
                     eq: c.eq.clone(),
                     one_of: c.one_of.clone(),
+                    none_of: c.none_of.clone(),
                     regex: c.regex.as_deref().map(expression).transpose()?,
                     present: c.present,
                 })
@@ -516,6 +517,7 @@ pub struct Test {
     value: Value,
     eq: Option<String>,
     one_of: Vec<String>,
+    none_of: Vec<String>,
     regex: Option<Regex>,
     present: Option<bool>,
 }
@@ -526,8 +528,9 @@ impl Test {
         if let Some(present) = self.present {
             return self.value.json(row, absent).is_some() == present;
         }
-        let Some(text) = self.value.json(row, &[]) else { return false };
+        let Some(text) = self.value.json(row, &[]) else { return !self.none_of.is_empty() };
         self.eq.as_ref().is_none_or(|eq| *eq == text)
+            && !self.none_of.iter().any(|one| *one == text)
             && (self.one_of.is_empty() || self.one_of.iter().any(|one| *one == text))
             && self.regex.as_ref().is_none_or(|regex| regex.is_match(&text))
     }

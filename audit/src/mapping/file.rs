@@ -15,6 +15,9 @@ pub struct File {
     /// What the format is, for a person.
     #[serde(default)]
     pub about: String,
+    /// The instance that wrote a record.
+    #[serde(default)]
+    pub instance: Option<Field>,
     /// A reader of the program itself, for the few formats that need code; then only `[detect]` counts.
     #[serde(default)]
     pub reader: Option<String>,
@@ -162,6 +165,9 @@ pub struct Condition {
     /// Is one of these.
     #[serde(default, rename = "in")]
     pub one_of: Vec<String>,
+    /// Is none of these; holds too where the field is absent.
+    #[serde(default)]
+    pub none_of: Vec<String>,
     /// Matches.
     #[serde(default)]
     pub regex: Option<String>,
@@ -205,9 +211,6 @@ pub struct Exchange {
     /// Status.
     #[serde(default)]
     pub status: Option<Field>,
-    /// Instance that wrote the record.
-    #[serde(default)]
-    pub instance: Option<Field>,
 }
 
 /// `[request]`.

@@ -162,7 +162,7 @@ impl Plan {
             nested,
             time,
             exchange: exchange::compile(file, &mut c)?,
-            instance: c.value(file.exchange.as_ref().and_then(|e| e.instance.as_ref()))?,
+            instance: c.value(file.instance.as_ref())?,
             identity: identity(file, &mut c)?,
             keys: keys(file, &mut c)?,
             parts: file.rpc.as_ref().map(|rpc| message::compile(rpc, &mut c)).transpose()?,

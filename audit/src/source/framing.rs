@@ -21,7 +21,7 @@ pub(super) fn tell(head: &[u8], whole: bool) -> Option<Framing> {
     }
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     Some(match head.first() {
-        Some(b'[') if opens_list(&head[1..]) => Framing::Values,
+        Some(b'[') if opens_list(&head[1..]) => tell_list(head),
         Some(b'{') => tell_object(head, whole),
         _ => Framing::Lines,
     })
@@ -30,6 +30,18 @@ pub(super) fn tell(head: &[u8], whole: bool) -> Option<Framing> {
 /// `[` followed by what can only be a list of records: a text line may well begin with `[2026-…`.
 fn opens_list(rest: &[u8]) -> bool {
     matches!(rest.trim_ascii_start().first(), Some(b'{' | b'[' | b']'))
+}
+
+/// A list of records; lists one a line are records themselves.
+fn tell_list(head: &[u8]) -> Framing {
+    let (line, rest) = match memchr::memchr(b'\n', head) {
+        Some(end) => (head[..end].trim_ascii_end(), head[end..].trim_ascii_start()),
+        None => return Framing::Values,
+    };
+    match balanced(line) {
+        Some(end) if end == line.len() && rest.starts_with(b"[") => Framing::Lines,
+        _ => Framing::Values,
+    }
 }
 
 fn tell_object(head: &[u8], whole: bool) -> Framing {

@@ -173,9 +173,16 @@ fn copy(to: &mut Vec<u8>, origin: Origin, text: &[u8]) -> Span {
     Span { origin, at: start..to.len(), peeled: true, shipped: 0 }
 }
 
-fn place(out: &mut Batch, origin: Origin, text: &[u8], shipped: Shipped) {
+fn place(out: &mut Batch, mut origin: Origin, text: &[u8], shipped: Shipped) {
     if text.trim_ascii().is_empty() {
         return;
+    }
+    // Records out of one wrapper stand at one place; their offsets stay apart, for the total order.
+    if let Some(before) = out.spans.last()
+        && before.origin.place == origin.place
+        && before.origin.offset >= origin.offset
+    {
+        origin.offset = before.origin.offset + 1;
     }
     let mut span = copy(&mut out.peeled, origin, text);
     if shipped != Shipped::default() {

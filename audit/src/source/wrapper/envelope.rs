@@ -160,6 +160,10 @@ fn cloudwatch(s: &Shell<'_>) -> Option<Peeled> {
         return inner.filter(|all| !all.is_empty()).map(|all| Peeled::Inner("cloudwatch", all));
     }
     let message = s.message?;
+    // The subscription's own sign of life, when a document was cut into its events.
+    if message.get().starts_with("\"CWL CONTROL MESSAGE") {
+        return Some(Peeled::Inner("cloudwatch", Vec::new()));
+    }
     // An entry of `logEvents` has nothing but id, timestamp and message.
     let entry = s.id.is_some() && is_number(s.timestamp) && s.level.is_none() && s.logger.is_none();
     if s.event_id.is_none() && s.ingestion_time.is_none() && !entry {
