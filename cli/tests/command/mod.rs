@@ -122,6 +122,22 @@ pub(crate) fn audit(format: &str, files: &[PathBuf], more: &[&str]) -> Ran {
     ran(command.output().expect("the binary was built for this test"))
 }
 
+/// One run of the audit that writes every format: its exit code, and the text of each, what was told on the error stream last.
+pub(crate) fn audit_in_every_format(files: &[PathBuf]) -> (i32, Vec<(&'static str, String)>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut command = command();
+    command.arg("audit").args(files);
+    for format in FORMATS {
+        command.arg("--output").arg(format!("{format}={}", folder.path().join(format).display()));
+    }
+    let ran = ran(command.output().expect("the binary was built for this test"));
+    let read =
+        |format| std::fs::read_to_string(folder.path().join(format)).expect("it was written, in UTF-8");
+    let mut texts: Vec<(&str, String)> = FORMATS.into_iter().map(|format| (format, read(format))).collect();
+    texts.push(("standard error", ran.err));
+    (ran.code, texts)
+}
+
 /// The findings of json output, without the summary.
 pub(crate) fn findings(out: &str) -> Vec<serde_json::Value> {
     lines(out).into_iter().filter(|line| line.get("breach").is_some()).collect()

@@ -118,6 +118,12 @@ impl Story<'_> {
 
     /// Why it is certain, or what would settle it: conclusions, the identity, the missing fact.
     fn why(&self, out: &mut String) {
+        // A finding that is certain can still leave something open: whether a repeated call ran, say.
+        let more = if self.finding.certainty == Certainty::Proved {
+            "what would tell more"
+        } else {
+            "what would settle it"
+        };
         let mut reasons: Vec<String> = self
             .finding
             .proof
@@ -125,15 +131,10 @@ impl Story<'_> {
             .filter(|step| concludes(step))
             .map(|step| self.voice.say(&step.words))
             .collect();
-        reasons.extend(
-            self.finding.same_by.map(|by| format!("the sends come from the same client: {}", same(by))),
-        );
-        reasons.extend(
-            self.finding
-                .missing
-                .as_deref()
-                .map(|fact| format!("what would settle it: {}", self.voice.text(fact))),
-        );
+        reasons
+            .extend(self.finding.same_by.map(|by| format!("these come from the same client: {}", same(by))));
+        reasons
+            .extend(self.finding.missing.as_deref().map(|fact| format!("{more}: {}", self.voice.text(fact))));
         if reasons.is_empty() {
             return;
         }
