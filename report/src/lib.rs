@@ -20,6 +20,6 @@ pub use baseline::Baseline;
 pub use exhibit::{Exhibit, Range, Spot};
 pub use finding::{Certainty, Finding, Role, Scene, Sent, Step, Subject};
 pub use secrets::Secrets;
-pub use summary::{Input, Problem, Seen, Summary};
+pub use summary::{Charts, Input, Problem, Seen, Summary};
 pub use verdict::{FailOn, Verdict};
 pub use words::{Piece, Words};

@@ -17,10 +17,23 @@ pub struct Summary {
     pub seen: Seen,
     /// How many findings of each kind were reported.
     pub counts: BTreeMap<Breach, Count>,
+    /// What was seen, spread over duration, outcome and time.
+    pub charts: Charts,
     /// Findings left out because they are accepted, with a reason.
     pub accepted: u64,
     /// Findings left out because the baseline holds them.
     pub baselined: u64,
+}
+
+/// Counts of traffic for plots, each list in the order of its axis. Empty where they were not gathered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Charts {
+    /// Streams that ended before their response, by how long they had lived.
+    pub cuts: Vec<(String, u64)>,
+    /// Reconnects by what came of them.
+    pub reconnects: Vec<(String, u64)>,
+    /// Sessions by when they were first seen: start of the stretch in nanoseconds since the Unix epoch, and how many.
+    pub sessions: Vec<(i64, u64)>,
 }
 
 /// How many findings of one breach, by level.

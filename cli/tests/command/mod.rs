@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Every format there is.
-pub(crate) const FORMATS: [&str; 7] = ["human", "brief", "json", "sarif", "github", "junit", "markdown"];
+pub(crate) const FORMATS: [&str; 8] = ["human", "brief", "json", "sarif", "github", "junit", "markdown", "html"];
 
 /// What a run left behind.
 pub(crate) struct Ran {

@@ -4,6 +4,7 @@
 mod brief;
 mod github;
 mod harmless;
+mod html;
 mod human;
 mod json;
 mod junit;
@@ -51,6 +52,8 @@ pub enum Format {
     Junit,
     /// Markdown, for comments and step summaries.
     Markdown,
+    /// One self-contained page with a diagram per finding.
+    Html,
 }
 
 impl Format {
@@ -63,6 +66,7 @@ impl Format {
         Format::Github,
         Format::Junit,
         Format::Markdown,
+        Format::Html,
     ];
 
     /// The word used in options.
@@ -76,6 +80,7 @@ impl Format {
             Format::Github => "github",
             Format::Junit => "junit",
             Format::Markdown => "markdown",
+            Format::Html => "html",
         }
     }
 
@@ -114,5 +119,6 @@ pub fn renderer<'a>(format: Format, look: Look<'a>) -> Box<dyn Render + 'a> {
         Format::Github => Box::new(github::Github::new(look)),
         Format::Junit => Box::new(junit::Junit::new(look.secrets)),
         Format::Markdown => Box::new(markdown::Markdown::new(look.secrets)),
+        Format::Html => Box::new(html::Html::new(look)),
     }
 }

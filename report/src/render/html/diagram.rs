@@ -1,0 +1,294 @@
+//! A proof as a sequence diagram: who stands where, what went from whom to whom, in which row.
+//! Knows no markup and no colour.
+
+use crate::finding::{Finding, Role, Step};
+use crate::render::moment;
+use crate::render::voice::Voice;
+use std::collections::BTreeMap;
+
+/// Units between two rows.
+const ROW: u32 = 38;
+/// Where the first row's arrow lies.
+const TOP: u32 = 74;
+/// Where the client's lane lies, right of the times.
+const CLIENT: u32 = 150;
+/// Where the last server's lane lies.
+const LAST: u32 = 650;
+/// Units of the whole drawing across.
+pub(super) const WIDTH: u32 = 740;
+/// Rows drawn; a longer story is drawn by its beginning and its end.
+const MOST_ROWS: usize = 40;
+/// Server instances with a lane of their own.
+const MOST_SERVERS: usize = 4;
+/// Streams drawn side by side on the client's lane.
+const MOST_BARS: u32 = 4;
+
+/// A drawing.
+pub(super) struct Diagram {
+    pub(super) height: u32,
+    pub(super) lanes: Vec<Lane>,
+    pub(super) bars: Vec<Bar>,
+    pub(super) rows: Vec<Row>,
+}
+
+/// Somebody who takes part.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Lane {
+    pub(super) x: u32,
+    pub(super) name: String,
+}
+
+/// An exchange from its request to its last step, beside the client's lane.
+pub(super) struct Bar {
+    pub(super) x: u32,
+    pub(super) y: u32,
+    pub(super) height: u32,
+    pub(super) session: usize,
+}
+
+/// What is drawn in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// From one lane to another.
+    Arrow,
+    /// From the server's side, and broken before it arrives.
+    Cut,
+    /// On one lane.
+    Box,
+    /// Steps that are left out.
+    Gap,
+}
+
+/// One step.
+pub(super) struct Row {
+    pub(super) shape: Shape,
+    /// Number of the step in the list below the drawing.
+    pub(super) number: usize,
+    pub(super) role: &'static str,
+    pub(super) y: u32,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) time: String,
+    pub(super) label: String,
+    /// Everything that the label may have lost.
+    pub(super) full: String,
+    /// Which of the story's sessions, for the colour: 0 is none.
+    pub(super) session: usize,
+}
+
+impl Row {
+    /// Middle between its ends.
+    pub(super) fn middle(&self) -> u32 {
+        self.from.midpoint(self.to)
+    }
+}
+
+/// The drawing of a finding in traffic; `None` where no step is one of traffic.
+pub(super) fn draw(finding: &Finding, voice: &Voice<'_>) -> Option<Diagram> {
+    let steps: Vec<(usize, &Step)> =
+        finding.proof.iter().enumerate().filter(|(_, step)| traffic(step.role)).collect();
+    if steps.is_empty() {
+        return None;
+    }
+    let cast = Cast::of(&steps);
+    let sessions = sessions(&steps);
+    let mut rows: Vec<Row> = Vec::new();
+    let hidden = steps.len().saturating_sub(MOST_ROWS);
+    for (index, (number, step)) in steps.iter().enumerate() {
+        let kept = hidden == 0 || !(MOST_ROWS / 2..MOST_ROWS / 2 + hidden).contains(&index);
+        let y = TOP + u32::try_from(rows.len()).unwrap_or(u32::MAX / ROW) * ROW;
+        if kept {
+            let label = label(finding, step, voice);
+            rows.push(row(index, *number, step, (y, label), (&cast, sessions[index])));
+        } else if index == MOST_ROWS / 2 {
+            rows.push(gap(hidden, y));
+        }
+    }
+    let bars = bars(&steps, &rows);
+    let height = TOP + u32::try_from(rows.len()).unwrap_or(0) * ROW;
+    Some(Diagram { height, lanes: cast.lanes(), bars, rows })
+}
+
+fn traffic(role: Role) -> bool {
+    !matches!(role, Role::Offence | Role::Context | Role::Conclude)
+}
+
+/// Who takes part, and who of them in which step.
+struct Cast {
+    proxied: bool,
+    servers: Vec<String>,
+    /// Per step: index into `servers`.
+    server_of: Vec<usize>,
+    /// Per step: the proxy sent it by itself.
+    by_proxy: Vec<bool>,
+}
+
+impl Cast {
+    fn of(steps: &[(usize, &Step)]) -> Cast {
+        let mut servers: Vec<&str> = Vec::new();
+        for (_, step) in steps {
+            if let Some(name) = step.scene.server.as_deref()
+                && !servers.contains(&name)
+                && servers.len() < MOST_SERVERS
+            {
+                servers.push(name);
+            }
+        }
+        let named = servers.len();
+        let known = |step: &Step| servers.iter().position(|name| Some(*name) == step.scene.server.as_deref());
+        // What names no instance belongs to the exchange it is recorded with; a handler, to the request before it.
+        let mut server_of: Vec<usize> = Vec::with_capacity(steps.len());
+        for (index, (_, step)) in steps.iter().enumerate() {
+            let same = steps[..index].iter().rposition(|(_, other)| recorded_with(other, step));
+            let before = (step.role == Role::Run && index > 0).then(|| index - 1);
+            let inherited = same.or(before).map(|at| server_of[at]);
+            let only = (named == 1).then_some(0);
+            server_of.push(known(step).or(inherited).or(only).unwrap_or(named));
+        }
+        let by_proxy: Vec<bool> = (0..steps.len())
+            .map(|index| {
+                let step = steps[index].1;
+                // One record of one request: whoever sent it a second time stood behind the client.
+                step.role == Role::Send
+                    && steps[..index]
+                        .iter()
+                        .any(|(_, other)| other.role == Role::Send && recorded_with(other, step))
+            })
+            .collect();
+        let proxied = by_proxy.contains(&true) || steps.iter().any(|(_, step)| step.scene.proxied);
+        let mut servers: Vec<String> = servers.into_iter().map(str::to_owned).collect();
+        if server_of.contains(&named) {
+            servers.push(if named == 0 { "server".into() } else { "instance not told".into() });
+        }
+        Cast { proxied, servers, server_of, by_proxy }
+    }
+
+    /// Between the client and the last server, everybody at the same distance.
+    fn x(&self, place: usize) -> u32 {
+        let places = self.servers.len() + usize::from(self.proxied);
+        let place = u32::try_from(place).unwrap_or(0);
+        CLIENT + (LAST - CLIENT) * place / u32::try_from(places.max(1)).unwrap_or(1)
+    }
+
+    fn server(&self, index: usize) -> u32 {
+        self.x(1 + usize::from(self.proxied) + self.server_of[index])
+    }
+
+    fn near(&self, index: usize) -> u32 {
+        if self.by_proxy[index] { self.x(1) } else { CLIENT }
+    }
+
+    fn lanes(&self) -> Vec<Lane> {
+        let names = [Some("client"), self.proxied.then_some("proxy")].into_iter().flatten();
+        names
+            .map(str::to_owned)
+            .chain(self.servers.iter().map(|name| short(&crate::unprintable::escape(name), 24)))
+            .enumerate()
+            .map(|(place, name)| Lane { x: self.x(place), name })
+            .collect()
+    }
+}
+
+fn recorded_with(a: &Step, b: &Step) -> bool {
+    a.exhibit.is_some() && a.exhibit == b.exhibit
+}
+
+/// Per step: the number of its session in the story, from 1. A step that names none has the one of its exchange.
+fn sessions(steps: &[(usize, &Step)]) -> Vec<usize> {
+    let mut order: Vec<&str> = Vec::new();
+    let mut of: Vec<usize> = Vec::with_capacity(steps.len());
+    for (index, (_, step)) in steps.iter().enumerate() {
+        let inherited = || steps[..index].iter().rposition(|(_, other)| recorded_with(other, step));
+        let number = match step.words.sessions().next() {
+            Some(id) => {
+                let at = order.iter().position(|other| *other == id).unwrap_or_else(|| {
+                    order.push(id);
+                    order.len() - 1
+                });
+                at + 1
+            }
+            None => inherited().map_or(0, |at| of[at]),
+        };
+        of.push(number);
+    }
+    of
+}
+
+fn row(index: usize, number: usize, step: &Step, drawn: (u32, String), of: (&Cast, usize)) -> Row {
+    let (y, full) = drawn;
+    let (cast, session) = of;
+    let (near, server) = (cast.near(index), cast.server(index));
+    let (shape, from, to) = match step.role {
+        Role::Deliver | Role::Refuse => (Shape::Arrow, server, near),
+        Role::Cut => (Shape::Cut, server, near),
+        Role::Run => (Shape::Box, server, server),
+        _ => (Shape::Arrow, near, server),
+    };
+    // About 6.2 units per letter; a box stands on its lane and may be as wide as the drawing allows.
+    let room = if shape == Shape::Box { 30 } else { (from.abs_diff(to) * 10 / 62) as usize };
+    Row {
+        shape,
+        number: number + 1,
+        role: step.role.id(),
+        y,
+        from,
+        to,
+        time: step.at.map_or_else(String::new, moment::time_of_day),
+        label: short(&full, room.max(18)),
+        full,
+        session,
+    }
+}
+
+fn gap(hidden: usize, y: u32) -> Row {
+    let label = format!("{hidden} further steps");
+    let (role, full, time) = ("gap", label.clone(), String::new());
+    Row { shape: Shape::Gap, number: 0, role, y, from: CLIENT, to: LAST, time, label, full, session: 0 }
+}
+
+/// `first send: POST tools/call …` for the sends of a repeated call, else what happened.
+fn label(finding: &Finding, step: &Step, voice: &Voice<'_>) -> String {
+    let said = voice.say(&step.words);
+    let send = finding
+        .sends
+        .iter()
+        .position(|sent| step.role == Role::Send && step.exhibit.as_ref() == Some(&sent.exhibit));
+    match send {
+        Some(at) => format!("send {}: {said}", at + 1),
+        None => said,
+    }
+}
+
+/// One bar per exchange that has several steps, beside each other where they overlap.
+fn bars(steps: &[(usize, &Step)], rows: &[Row]) -> Vec<Bar> {
+    let by_number: BTreeMap<usize, &Row> = rows.iter().map(|row| (row.number, row)).collect();
+    let mut spans: Vec<(u32, u32, usize)> = Vec::new();
+    for (index, (number, step)) in steps.iter().enumerate() {
+        if step.exhibit.is_none() || steps[..index].iter().any(|(_, other)| recorded_with(other, step)) {
+            continue;
+        }
+        let last = steps.iter().rfind(|(_, other)| recorded_with(other, step)).map_or(*number, |last| last.0);
+        if let (Some(first), Some(last)) = (by_number.get(&(number + 1)), by_number.get(&(last + 1)))
+            && last.y > first.y
+        {
+            spans.push((first.y, last.y, first.session));
+        }
+    }
+    let mut ends = [0_u32; MOST_BARS as usize];
+    let mut bars = Vec::new();
+    for (y, end, session) in spans {
+        let free = ends.iter().position(|taken| *taken < y).unwrap_or(ends.len() - 1);
+        ends[free] = end;
+        let x = CLIENT - 4 - 7 * u32::try_from(free).unwrap_or(0);
+        bars.push(Bar { x, y, height: end - y, session });
+    }
+    bars
+}
+
+/// `text` in at most `most` letters, the loss marked.
+fn short(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
