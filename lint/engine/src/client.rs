@@ -127,6 +127,10 @@ impl<'a> Client<'a> {
         if deeds.has(Deeds::SESSION) || deeds.has(Deeds::CURSOR) || deeds.has(Deeds::STREAMABLE) {
             return true;
         }
+        let mut near = self.ids(fx).flat_map(|id| self.scope.callees(At { fx, id }));
+        if near.any(|callee| self.own(*callee).has(Deeds::SESSION)) {
+            return true;
+        }
         let function = self.scope.function(fx);
         let Some(owner) = &function.owner else { return self.mcp_file(fx) };
         let mates = self.scope.file(fx).functions.iter().filter(|mate| mate.owner.as_ref() == Some(owner));
@@ -160,6 +164,12 @@ impl<'a> Client<'a> {
             return Some((At { id: parent, ..at }, name));
         }
         None
+    }
+
+    /// Every slot that keeps a session id, a handle or a cursor.
+    #[must_use]
+    pub fn sessions_list(&self) -> Vec<&Slot> {
+        self.sessions.iter().chain(&self.handles).chain(&self.cursors).collect()
     }
 
     /// Every node of the function's body.

@@ -25,6 +25,8 @@ pub struct FileFacts {
     pub consts: Vec<(Name, Name)>,
     /// Its renamed imports: new name, old name.
     pub renames: Vec<(Name, Name)>,
+    /// Its imports: name as used here, crate or first segment it comes from.
+    pub imports: Vec<(Name, Name)>,
     /// The first segment of every path that is imported or used.
     pub crates: Vec<Name>,
     /// The places that carry `unbroken::allow`.
@@ -72,7 +74,8 @@ pub struct FieldDef {
     pub range: Range,
 }
 
-/// A type as the identifiers in it, in source order: `Arc<RwLock<Option<String>>>` is `Arc RwLock Option String`.
+/// A type as the identifiers in it, in source order: `Arc<RwLock<Option<String>>>` is `Arc RwLock Option String`,
+/// `Arc<reqwest::Client>` is `Arc reqwest Client`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TypeText(pub Vec<Name>);
 

@@ -199,3 +199,16 @@ fn kind_byte(kind: &Kind) -> u8 {
 pub(crate) fn short(text: String) -> String {
     if text.chars().count() <= 90 { text } else { text.chars().take(89).chain(['…']).collect() }
 }
+
+/// Whether a node is only logged.
+pub(crate) fn in_log(body: &Body, id: Id) -> bool {
+    body.ancestors(id).any(|(parent, _)| matches!(body.kind(parent), Kind::Macro(name, _) if is_log(name)))
+}
+
+/// The macros of `tracing`, `log` and the standard library that only tell.
+pub(crate) fn is_log(name: &str) -> bool {
+    matches!(
+        name,
+        "trace" | "debug" | "info" | "warn" | "error" | "event" | "log" | "println" | "eprintln" | "record"
+    )
+}

@@ -58,6 +58,8 @@ pub fn interest(text: &str) -> Interest {
                 seen.client = true
             }
             b'T' if starts(bytes, at, b"transport") => seen.client = true,
+            // A mark says that the code is a client's, whatever it is called.
+            b'u' if bytes[at..].starts_with(b"unbroken::") => seen.anchor = true,
             b'r' if starts(bytes, at, b"reconnect") => seen.client = true,
             b'r' if bytes[at..].starts_with(b"rmcp::") => {
                 seen.mcp = true;

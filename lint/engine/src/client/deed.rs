@@ -2,7 +2,7 @@
 //! Knows the names that HTTP stacks and SDKs give to these deeds.
 
 use super::{Client, Header};
-use crate::facts::ir::{Body, Id, Kind, Name, Op};
+use crate::facts::ir::{Body, Id, Kind, Name, Op, Pat, PatKind};
 use crate::scope::{At, Fx};
 use crate::sdk::{self, Deed};
 
@@ -71,6 +71,9 @@ impl Client<'_> {
             let before = all.clone();
             for fx in self.scope.all() {
                 for caller in self.scope.callers(fx) {
+                    if !caller.sure && self.scope.callees(caller.at).len() > 2 {
+                        continue;
+                    }
                     let at = caller.at.fx.0 as usize;
                     all[at] = all[at].with(before[fx.0 as usize]);
                 }
@@ -146,17 +149,8 @@ impl Client<'_> {
                 _ => {}
             }
         }
-        for pat in &body.pats {
-            if let crate::facts::ir::PatKind::Variant(path, ..) = &pat.kind
-                && path.last().is_some_and(|last| &**last == "NOT_FOUND")
-            {
-                add(Deeds::TELLS_404);
-            }
-            if let crate::facts::ir::PatKind::Value(id) = pat.kind
-                && matches!(body.kind(id), Kind::Int(404))
-            {
-                add(Deeds::TELLS_404);
-            }
+        if tells_404(body) {
+            deeds = deeds.with(Deeds::TELLS_404);
         }
         if accepts && deeds.has(Deeds::SENDS) && !self.serves_by_type(fx) {
             deeds = deeds.with(Deeds::STREAMABLE);
@@ -338,4 +332,22 @@ fn builds_request(body: &Body, id: Id) -> bool {
         child = parent;
     }
     false
+}
+
+/// Whether a pattern singles 404 out; one of many statuses in one pattern is no such thing.
+fn tells_404(body: &Body) -> bool {
+    let gone = |pat: &Pat| match &pat.kind {
+        PatKind::Variant(path, ..) => path.last().is_some_and(|last| &**last == "NOT_FOUND"),
+        PatKind::Value(id) => matches!(body.kind(*id), Kind::Int(404)),
+        _ => false,
+    };
+    let mut crowd = Vec::new();
+    for pat in &body.pats {
+        if let PatKind::Or(parts) = &pat.kind
+            && parts.len() > 2
+        {
+            crowd.extend(parts.iter().map(|part| part.0 as usize));
+        }
+    }
+    body.pats.iter().enumerate().any(|(at, pat)| gone(pat) && !crowd.contains(&at))
 }

@@ -2,8 +2,8 @@
 //! Knows storage, not what is done with it.
 
 use super::{Client, Header};
-use crate::facts::TypeText;
 use crate::facts::ir::{Id, Kind, Name};
+use crate::facts::{FileFacts, TypeText};
 use crate::scope::{At, Binding, Fx};
 use crate::sdk::{self, Role};
 use std::collections::BTreeSet;
@@ -38,13 +38,13 @@ impl Client<'_> {
             .collect();
         for _ in 0..3 {
             let mut found = Vec::new();
-            for def in
-                self.scope.all_types().filter(|def| !def.test && !self.handle_types.contains(&def.name))
+            for (file, def) in
+                self.scope.all_types().filter(|(_, def)| !def.test && !self.handle_types.contains(&def.name))
             {
                 let holds = def.fields.iter().any(|field| {
                     let text = &field.ty;
                     let sdk = text.0.iter().any(|name| transports.contains(&**name));
-                    (self.holds_handle(text) || sdk)
+                    (self.holds_handle(file, text) || sdk)
                         && !text.has("HashMap")
                         && !text.has("Vec")
                         && !text.has("DashMap")
@@ -62,16 +62,32 @@ impl Client<'_> {
         }
     }
 
-    /// Whether a value of this type owns a session.
+    /// Whether a value of this type, as written in this file, owns a session.
     #[must_use]
-    pub fn holds_handle(&self, text: &TypeText) -> bool {
-        !text.has("RoleServer") && text.0.iter().any(|name| self.handle_types.contains(name))
+    pub fn holds_handle(&self, file: &FileFacts, text: &TypeText) -> bool {
+        let foreign = |at: usize, name: &Name| {
+            // `Client` alone means an SDK's client only where it is imported from, or named under, an SDK.
+            let qualified = at
+                .checked_sub(1)
+                .map(|before| &text.0[before])
+                .filter(|before| before.starts_with(char::is_lowercase));
+            let root =
+                qualified.or_else(|| file.imports.iter().find(|(new, _)| new == name).map(|(_, root)| root));
+            let own = self.scope.defs(name).next().is_some();
+            !own && !root.is_some_and(|root| sdk::by_root(root).is_some_and(sdk::Sdk::speaks_mcp))
+        };
+        let handle = |(at, name): (usize, &Name)| {
+            self.handle_types.contains(name) && !(&**name == "Client" && foreign(at, name))
+        };
+        !text.has("RoleServer") && text.0.iter().enumerate().any(handle)
     }
 
     pub(super) fn find_slots(&mut self) {
-        for def in self.scope.all_types().filter(|def| !def.test) {
-            let holding =
-                def.fields.iter().filter(|field| self.holds_handle(&field.ty) && !field.name.is_empty());
+        for (file, def) in self.scope.all_types().filter(|(_, def)| !def.test) {
+            let holding = def
+                .fields
+                .iter()
+                .filter(|field| self.holds_handle(file, &field.ty) && !field.name.is_empty());
             let holding: Vec<Slot> =
                 holding.map(|field| Slot::Field(def.name.clone(), field.name.clone())).collect();
             self.handles.extend(holding);
@@ -158,7 +174,7 @@ impl Client<'_> {
             }
             Kind::Path(path) if path.len() == 1 => {
                 if let Some(Binding::Param(index)) = self.scope.binding(origin.fx, &path[0], origin.id) {
-                    out.push((Slot::Param(origin.fx, index), self.arguments(origin.fx, index)));
+                    out.push((Slot::Param(origin.fx, index), self.scope.arguments(origin.fx, index)));
                 }
             }
             Kind::Method(receiver, name, _) => {
@@ -187,21 +203,6 @@ impl Client<'_> {
             }
             _ => {}
         }
-    }
-
-    /// What callers pass for a parameter.
-    fn arguments(&self, fx: Fx, index: usize) -> Vec<At> {
-        let mut out = Vec::new();
-        for caller in self.scope.callers(fx) {
-            let at = caller.at;
-            let arg = match self.scope.kind(at) {
-                Kind::Method(_, _, args) => args.get(index),
-                Kind::Call(_, args) => args.get(index + usize::from(self.scope.function(fx).takes_self)),
-                _ => None,
-            };
-            out.extend(arg.map(|id| At { id: *id, ..at }));
-        }
-        out
     }
 
     fn reassigned(&self, fx: Fx, name: &Name) -> bool {
@@ -278,7 +279,7 @@ impl Client<'_> {
         match slot {
             Slot::Param(fx, index) => {
                 let param = &self.scope.function(*fx).params[*index];
-                self.holds_handle(&param.ty)
+                self.holds_handle(self.scope.file(*fx), &param.ty)
                     && (param.ty.has("Option") || param.ty.has("Mutex") || param.ty.has("RwLock"))
             }
             _ => false,

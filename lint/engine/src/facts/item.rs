@@ -86,7 +86,13 @@ impl Walk<'_> {
                 let fields = vec![FieldDef { name: self.names.get(""), ty, range: place }];
                 self.define(&inner.ident, fields, &inner.attrs, around);
             }
-            Item::Use(inner) => self.import(&inner.tree, true),
+            Item::Use(inner) => self.import(&inner.tree, None),
+            // `pin_project! { struct … }` and the like: what they are given is Rust of its own.
+            Item::Macro(inner) if inner.ident.is_none() => {
+                if let Ok(inside) = syn::parse2::<syn::File>(inner.mac.tokens.clone()) {
+                    self.items(&inside.items, around);
+                }
+            }
             _ => {}
         }
     }
@@ -197,27 +203,37 @@ impl Walk<'_> {
         self.facts.types.push(TypeDef { name, fields, range: place, test });
     }
 
-    fn import(&mut self, tree: &UseTree, first: bool) {
-        let mut note = |ident: &syn::Ident, names: &mut Names| {
-            let name = names.get(&ident.to_string());
-            if first && !self.facts.crates.contains(&name) {
-                self.facts.crates.push(name);
-            }
-        };
+    /// Notes an import; `root` is its first segment, once known.
+    fn import(&mut self, tree: &UseTree, root: Option<&str>) {
+        let root_of = |ident: &syn::Ident| root.map_or_else(|| ident.to_string(), str::to_owned);
         match tree {
             UseTree::Path(path) => {
-                note(&path.ident, &mut self.names);
-                self.import(&path.tree, false);
+                let root = root_of(&path.ident);
+                self.note_crate(&root);
+                self.import(&path.tree, Some(&root));
             }
-            UseTree::Name(name) => note(&name.ident, &mut self.names),
+            UseTree::Name(name) => self.note_import(&name.ident.to_string(), &root_of(&name.ident)),
             UseTree::Rename(rename) => {
-                note(&rename.ident, &mut self.names);
+                self.note_import(&rename.rename.to_string(), &root_of(&rename.ident));
                 let pair =
                     (self.names.get(&rename.rename.to_string()), self.names.get(&rename.ident.to_string()));
                 self.facts.renames.push(pair);
             }
-            UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, first)),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, root)),
             UseTree::Glob(_) => {}
+        }
+    }
+
+    fn note_import(&mut self, name: &str, root: &str) {
+        self.note_crate(root);
+        let pair = (self.names.get(name), self.names.get(root));
+        self.facts.imports.push(pair);
+    }
+
+    fn note_crate(&mut self, root: &str) {
+        let root = self.names.get(root);
+        if !self.facts.crates.contains(&root) {
+            self.facts.crates.push(root);
         }
     }
 

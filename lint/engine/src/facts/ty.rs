@@ -90,6 +90,15 @@ fn push_bound(bound: &TypeParamBound, names: &mut Names, out: &mut Vec<Name>) {
 
 fn push_path(path: &syn::Path, names: &mut Names, out: &mut Vec<Name>) {
     let Some(last) = path.segments.last() else { return };
+    // The crate a type is named under tells `reqwest::Client` from an SDK's.
+    if let Some(first) = path.segments.first().filter(|_| path.segments.len() > 1) {
+        let first = first.ident.to_string();
+        if first.starts_with(char::is_lowercase)
+            && !matches!(first.as_str(), "crate" | "self" | "super" | "std" | "core" | "alloc")
+        {
+            out.push(names.get(&first));
+        }
+    }
     out.push(names.get(&last.ident.to_string()));
     match &last.arguments {
         PathArguments::None => {}

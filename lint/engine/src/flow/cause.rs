@@ -378,8 +378,7 @@ impl Judge<'_> {
             PatKind::Value(id) => match body.kind(*id) {
                 Kind::Int(404) => Cause::Gone(at),
                 Kind::Int(400..=599) => Cause::Other(at, Why::Status),
-                Kind::Bool(true) => self.holds(at, depth),
-                Kind::Bool(false) => self.fails(at, depth),
+                Kind::Bool(flag) => self.answered(at, *flag, depth),
                 Kind::Str(text) => phrase(text, at),
                 Kind::Other(parts)
                     if parts.iter().any(|part| matches!(body.kind(*part), Kind::Int(400..=599))) =>
@@ -396,6 +395,31 @@ impl Judge<'_> {
             }
             PatKind::Variant(path, subs, _) => self.variant(at, path, subs, depth),
         }
+    }
+
+    /// A boolean that a call of the crate gives back, perhaps inside `Some` or `Ok`: why it gives this one.
+    fn answered(&self, at: At, flag: bool, depth: u8) -> Cause {
+        let direct = if flag { self.holds(at, depth) } else { self.fails(at, depth) };
+        let Some(depth) = depth.checked_sub(4) else { return direct };
+        if direct != Cause::Unknown {
+            return direct;
+        }
+        let mut out = Cause::Unknown;
+        for origin in self.scope.origins(at) {
+            for fx in self.scope.callees(origin) {
+                let body = self.scope.body(*fx);
+                for id in
+                    body.ids().filter(|id| matches!(body.kind(*id), Kind::Bool(found) if *found == flag))
+                {
+                    let facts = known(body, id);
+                    let cause = facts.into_iter().fold(Cause::Unknown, |out, fact| {
+                        both(out, self.fact(At { fx: *fx, id }, fact, depth))
+                    });
+                    out = if out == Cause::Unknown { cause } else { either(out, cause) };
+                }
+            }
+        }
+        out
     }
 
     /// A pattern inside another: errors and ends there are not those of the value itself.

@@ -7,6 +7,11 @@ use crate::scope::{At, Binding, Scope};
 /// Whether the value is the next item of a stream of events, chunks or messages.
 #[must_use]
 pub fn reads_stream(scope: &Scope, at: At) -> bool {
+    reads(scope, at, 16)
+}
+
+fn reads(scope: &Scope, at: At, depth: u8) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
     let body = scope.body(at.fx);
     let id = body.peel(at.id);
     match body.kind(id) {
@@ -14,28 +19,32 @@ pub fn reads_stream(scope: &Scope, at: At) -> bool {
             "next" | "try_next" | "chunk" | "next_event" | "next_line" | "poll_next" | "receive"
             | "try_poll_next" | "next_message" | "frame" => true,
             "transpose" | "map_err" | "ok" | "flatten" | "context" | "now_or_never" => {
-                reads_stream(scope, At { id: *receiver, ..at })
+                reads(scope, At { id: *receiver, ..at }, depth)
             }
-            _ => args.iter().any(|arg| reads_stream(scope, At { id: *arg, ..at })) && args.len() == 1,
+            _ => args.iter().any(|arg| reads(scope, At { id: *arg, ..at }, depth)) && args.len() == 1,
         },
         Kind::Call(callee, args) => {
             body.last_segment(*callee).is_some_and(|name| &**name == "timeout" || &**name == "timeout_at")
-                && args.last().is_some_and(|arg| reads_stream(scope, At { id: *arg, ..at }))
+                && args.last().is_some_and(|arg| reads(scope, At { id: *arg, ..at }, depth))
         }
         Kind::Macro(name, args) => {
-            &**name == "ready" && args.first().is_some_and(|arg| reads_stream(scope, At { id: *arg, ..at }))
+            &**name == "ready" && args.first().is_some_and(|arg| reads(scope, At { id: *arg, ..at }, depth))
         }
         Kind::Path(path) if path.len() == 1 => match scope.binding(at.fx, &path[0], id) {
-            Some(Binding::Let { init: Some(init), .. }) => reads_stream(scope, At { id: init, ..at }),
-            Some(Binding::Match { value, .. }) => reads_stream(scope, At { id: value, ..at }),
+            Some(Binding::Let { init: Some(init), .. }) => reads(scope, At { id: init, ..at }, depth),
+            Some(Binding::Match { value, .. }) => reads(scope, At { id: value, ..at }, depth),
+            // Handed in: what the callers read.
+            Some(Binding::Param(index)) => {
+                scope.arguments(at.fx, index).into_iter().take(4).any(|at| reads(scope, at, depth.min(6)))
+            }
             _ => false,
         },
         Kind::Select(arms) => arms
             .iter()
-            .any(|arm| arm.future.is_some_and(|future| reads_stream(scope, At { id: future, ..at }))),
-        Kind::Match(value, _) => reads_stream(scope, At { id: *value, ..at }),
+            .any(|arm| arm.future.is_some_and(|future| reads(scope, At { id: future, ..at }, depth))),
+        Kind::Match(value, _) => reads(scope, At { id: *value, ..at }, depth),
         Kind::Block(stmts, true) => {
-            stmts.last().is_some_and(|last| reads_stream(scope, At { id: *last, ..at }))
+            stmts.last().is_some_and(|last| reads(scope, At { id: *last, ..at }, depth))
         }
         _ => false,
     }

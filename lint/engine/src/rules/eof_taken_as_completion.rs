@@ -64,7 +64,7 @@
 mod first_line;
 mod inert;
 
-use super::{Claim, Report};
+use super::{Claim, Report, in_log};
 use crate::client::{Client, Deeds};
 use crate::facts::ir::{Body, Head, Id, Kind, Name, PatId, PatKind};
 use crate::finding::Certainty;
@@ -77,10 +77,11 @@ const HELP: &str = "When the stream ends with the request unanswered, resume wit
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
+        inert::polled(client, fx, report);
         if !client.in_scope(fx) {
             continue;
         }
-        inert::check(client, fx, report);
+        inert::joined(client, fx, report);
         first_line::check(client, fx, report);
         if answers(client, fx) && !awaited_in_set(client, fx) {
             ends(client, fx, report);
@@ -255,7 +256,7 @@ fn settles(client: &Client<'_>, fx: Fx, id: Id, changed: &BTreeSet<Name>) -> boo
         for stmt in after {
             for inner in body.inside(*stmt) {
                 let asks = match body.kind(inner) {
-                    Kind::Path(path) => path.len() == 1 && changed.contains(&path[0]) && !logged(body, inner),
+                    Kind::Path(path) => path.len() == 1 && changed.contains(&path[0]) && !in_log(body, inner),
                     Kind::Method(_, name, _) => matches!(&**name, "clear" | "drain" | "abort_all" | "fail" | "fail_all" | "notify_waiters"),
                     Kind::Call(..) => client.deeds_of(At { fx, id: inner }).has(Deeds::GET),
                     _ => false,
@@ -286,12 +287,4 @@ fn fails(body: &Body, id: Id) -> bool {
         Kind::Macro(name, _) => matches!(&**name, "bail" | "anyhow" | "panic" | "ensure"),
         _ => false,
     }
-}
-
-fn logged(body: &Body, id: Id) -> bool {
-    body.ancestors(id).any(|(parent, _)| matches!(body.kind(parent), Kind::Macro(name, _) if is_log(name)))
-}
-
-fn is_log(name: &str) -> bool {
-    matches!(name, "trace" | "debug" | "info" | "warn" | "error" | "event" | "log" | "println" | "eprintln" | "record")
 }

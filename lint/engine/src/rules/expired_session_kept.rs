@@ -68,6 +68,8 @@
 //! A 404 that a caller recognises, up to three calls away, counts as recognised, also by text. A status that another crate
 //! tests is not seen: mark the error type there.
 
+mod swallowed;
+
 use super::{Claim, Report};
 use crate::client::{Client, Deeds};
 use crate::facts::ir::{Body, Id, Kind, Op, PatKind};
@@ -80,6 +82,7 @@ const HELP: &str = "Tell a 404 to a request with the session id from other failu
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
+        swallowed::check(client, fx, report);
         if !carries(client, fx) {
             continue;
         }

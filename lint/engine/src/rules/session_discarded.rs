@@ -255,7 +255,8 @@ fn ends_session(client: &Client<'_>, at: At) -> bool {
 }
 
 fn is_handle(client: &Client<'_>, at: At) -> bool {
-    client.scope.type_of(at).is_some_and(|ty| client.handle_types.contains(&ty))
+    let telling = |ty: &crate::facts::ir::Name| client.handle_types.contains(ty) && &**ty != "Client";
+    client.scope.type_of(at).is_some_and(|ty| telling(&ty)) || client.slot(at).is_some_and(|slot| client.handles.contains(&slot))
 }
 
 /// A call that makes a new session and whose result is kept, here or by the callee.
@@ -325,7 +326,7 @@ impl Judge<'_, '_> {
 
     /// A rebuild that only asks a stored state: it cannot know whether the session is gone.
     fn state_rebuild(&mut self) {
-        if !self.through_state || self.triggers.is_empty() || self.triggers.contains(&self.place) {
+        if !self.through_state || self.client.written(self.place).is_empty() || self.triggers.is_empty() || self.triggers.contains(&self.place) {
             return;
         }
         let story = self.triggers.iter().take(4).map(|at| (*at, "this puts it into that state".to_owned())).collect();
@@ -370,9 +371,13 @@ impl Judge<'_, '_> {
         if matches!(why, Why::Status | Why::End | Why::Code) {
             return self.client.in_scope(place.fx);
         }
+        let on_handle = |origin: &At| match self.client.scope.kind(*origin) {
+            Kind::Method(receiver, ..) => is_handle(self.client, At { id: *receiver, ..*origin }),
+            _ => false,
+        };
         let traffic = Deeds::SENDS.with(Deeds::USES_HANDLE).with(Deeds::READS);
         let origins = self.client.scope.origins(place);
-        if origins.iter().any(|origin| self.client.deeds_of(*origin).only(traffic) != Deeds::default()) {
+        if origins.iter().any(|origin| on_handle(origin) || self.client.deeds_of(*origin).only(traffic) != Deeds::default()) {
             return true;
         }
         // An error that was handed in, or comes from a call that cannot be followed, of code that is about the session.
@@ -430,12 +435,7 @@ impl Judge<'_, '_> {
         if function.of_trait.as_deref() == Some("Drop") || self.client.own(at.fx).has(Deeds::DELETE) {
             return true;
         }
-        let name = function.name.to_lowercase();
-        let words = [
-            "close", "shutdown", "shut_down", "disconnect", "terminate", "delete", "drop", "cancel", "stop", "logout", "teardown", "cleanup",
-            "remove", "unregister", "quit", "exit", "kill", "reload", "configure", "reconcile", "apply_", "set_", "disable", "uninstall", "sync_",
-        ];
-        words.iter().any(|word| name.contains(word)) || self.sessionless(at)
+        purposeful(&function.name) || (self.act == Act::Rebuilt && starts(&function.name)) || self.sessionless(at)
     }
 
     /// A revision without sessions: there an absent id is right.
@@ -456,4 +456,26 @@ impl Judge<'_, '_> {
             })
         })
     }
+}
+
+/// A name that orders an end or a change: `close`, `stop_server`, not `on_close`, `disconnected`.
+fn purposeful(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let mut words = name.split('_').peekable();
+    if matches!(words.peek(), Some(&"on" | &"handle" | &"maybe")) {
+        return false;
+    }
+    words.any(|word| {
+        matches!(
+            word,
+            "close" | "shutdown" | "shut" | "disconnect" | "terminate" | "delete" | "drop" | "cancel" | "stop" | "logout" | "teardown"
+                | "cleanup" | "remove" | "unregister" | "quit" | "exit" | "kill" | "reload" | "configure" | "reconcile" | "apply" | "set"
+                | "disable" | "uninstall" | "sync" | "refresh" | "abort" | "clear" | "new"
+        )
+    })
+}
+
+/// A name of the first making of a session, where probing and falling back are right.
+fn starts(name: &str) -> bool {
+    name.to_lowercase().split('_').any(|word| matches!(word, "init" | "initialize" | "connect" | "handshake" | "negotiate" | "discover" | "probe" | "setup" | "open"))
 }

@@ -211,6 +211,22 @@ impl Scope {
         (self.nearest(at.fx, free), true)
     }
 
+    /// What callers pass for a parameter.
+    #[must_use]
+    pub fn arguments(&self, fx: Fx, index: usize) -> Vec<At> {
+        let mut out = Vec::new();
+        for caller in self.callers(fx) {
+            let at = caller.at;
+            let arg = match self.kind(at) {
+                Kind::Method(_, _, args) => args.get(index),
+                Kind::Call(_, args) => args.get(index + usize::from(self.function(fx).takes_self)),
+                _ => None,
+            };
+            out.extend(arg.map(|id| At { id: *id, ..at }));
+        }
+        out
+    }
+
     /// Of several functions of one name: those of the same file, else of the same folder tree, else all.
     fn nearest(&self, from: Fx, found: Vec<Fx>) -> Vec<Fx> {
         let here = &self.file(from).path;

@@ -38,7 +38,10 @@ impl Scope {
                     && matches!(body.kind(args[0]), Kind::Closure(..))
                 {
                     go(*receiver, out);
-                } else if adapts(name) && self.callees(at).is_empty() && !header_like(body, args) {
+                } else if adapts(name)
+                    && self.callees(at).is_empty()
+                    && !(name.starts_with("get") && header_like(body, args))
+                {
                     go(*receiver, out);
                 } else {
                     out.push(at);

@@ -3,7 +3,7 @@
 
 use super::{At, Binding, Fx, Scope};
 use crate::facts::ir::{Kind, Name};
-use crate::facts::{TypeDef, TypeText};
+use crate::facts::{FileFacts, TypeDef, TypeText};
 use crate::sdk;
 
 /// Types that only hold, share or guard another one.
@@ -55,7 +55,9 @@ impl Scope {
     /// The first type in the text that is no wrapper: for maps this is the value, since keys are plain.
     #[must_use]
     pub fn core<'a>(&'a self, text: &'a TypeText, owner: Option<&'a Name>) -> Option<&'a Name> {
-        let name = text.0.iter().find(|name| !WRAPPERS.contains(&&***name))?;
+        let name = text.0.iter().find(|name| {
+            name.starts_with(char::is_uppercase) && !WRAPPERS.contains(&&***name) && !name.ends_with("Result")
+        })?;
         if &**name == "Self" {
             return owner;
         }
@@ -69,8 +71,8 @@ impl Scope {
     }
 
     /// Every type of the crate.
-    pub fn all_types(&self) -> impl Iterator<Item = &TypeDef> {
-        self.files.iter().flat_map(|file| &file.types)
+    pub fn all_types(&self) -> impl Iterator<Item = (&FileFacts, &TypeDef)> {
+        self.files.iter().flat_map(|file| file.types.iter().map(move |def| (file, def)))
     }
 
     /// Whether the name is one of the crate's types, or a type of an SDK the crate uses.
@@ -88,7 +90,7 @@ impl Scope {
     /// The core type of a value.
     #[must_use]
     pub fn type_of(&self, at: At) -> Option<Name> {
-        self.type_within(at, 8)
+        self.type_within(at, 14)
     }
 
     pub(super) fn type_within(&self, at: At, depth: u8) -> Option<Name> {

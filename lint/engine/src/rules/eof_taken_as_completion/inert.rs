@@ -1,19 +1,14 @@
 //! The end of a stream's task, or of a resumable stream, that nobody acts on.
 //! Knows no loop's end.
 
-use super::{Report, is_log, state};
+use super::{Report, in_log, state};
 use crate::client::Client;
 use crate::facts::ir::{Body, Id, Kind, Name};
-use crate::flow::{known, reads_stream};
+use crate::flow::reads_stream;
 use crate::scope::{At, Fx};
 
-pub(super) fn check(client: &Client<'_>, fx: Fx, report: &mut Report) {
-    joined(client, fx, report);
-    polled(client, fx, report);
-}
-
 /// A variant built from `join_next()`, whose arm only logs.
-fn joined(client: &Client<'_>, fx: Fx, report: &mut Report) {
+pub(super) fn joined(client: &Client<'_>, fx: Fx, report: &mut Report) {
     let body = client.scope.body(fx);
     let mut built: Vec<(Name, Id)> = Vec::new();
     for id in body.ids() {
@@ -60,14 +55,13 @@ fn inert(body: &Body, id: Id) -> bool {
     })
 }
 
-fn in_log(body: &Body, id: Id) -> bool {
-    body.ancestors(id).any(|(parent, _)| matches!(body.kind(parent), Kind::Macro(name, _) if is_log(name)))
-}
-
 /// `poll_next` of a stream that reconnects after errors and holds a cursor, but gives up at a clean end.
-fn polled(client: &Client<'_>, fx: Fx, report: &mut Report) {
+pub(super) fn polled(client: &Client<'_>, fx: Fx, report: &mut Report) {
     let function = client.scope.function(fx);
-    if &*function.name != "poll_next" {
+    let keeps_cursor = |owner: &Name| {
+        client.scope.defs(owner).flat_map(|def| &def.fields).any(|field| field.name.contains("event_id") || field.name.contains("cursor"))
+    };
+    if &*function.name != "poll_next" || !function.owner.as_ref().is_some_and(keeps_cursor) {
         return;
     }
     let body = &function.body;
@@ -101,9 +95,9 @@ fn reconnects(body: &Body, id: Id) -> bool {
     })
 }
 
-/// `Poll::Ready(None)` on every way, with no condition.
+/// `Poll::Ready(None)` without a condition.
 fn gives_up(body: &Body, id: Id) -> bool {
     let inside = body.inside(id);
     let ready = inside.iter().any(|id| body.call_of(*id, "Ready").is_some_and(|args| args.first().is_some_and(|arg| body.is_none(*arg))));
-    ready && !known(body, *inside.last().expect("a node is inside itself")).is_empty()
+    ready && !inside.iter().any(|id| matches!(body.kind(*id), Kind::If(..) | Kind::Match(..)))
 }
