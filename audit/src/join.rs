@@ -55,8 +55,15 @@ pub fn join(mut events: Vec<Event>) -> Joined {
                 *exchange,
                 contact::Frame { origin, time, vantage, identity, keys, scope, instance },
             )),
-            What::Remark(remark) => remarks.push(remark::Noted { at: time.at, precision: time.precision, identity, remark: *remark }),
-            What::Lifecycle(step) => joined.steps.push(Told { at: time.at, origin, vantage, instance, what: *step }),
+            What::Remark(remark) => remarks.push(remark::Noted {
+                at: time.at,
+                precision: time.precision,
+                identity,
+                remark: *remark,
+            }),
+            What::Lifecycle(step) => {
+                joined.steps.push(Told { at: time.at, origin, vantage, instance, what: *step })
+            }
             What::Message(message) => {
                 joined.messages.push(Told { at: time.at, origin, vantage, instance, what: *message });
             }

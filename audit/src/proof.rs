@@ -1,7 +1,7 @@
 //! Findings as data: steps, exhibits, words and fingerprints, built from a timeline.
 //! Knows how things are said; not whether they are a breach.
 
-use crate::event::{Cause, Method, Nanos, Origin, RpcId, Text};
+use crate::event::{Cause, Method, Nanos, Origin, RpcId, Text, Vantage};
 use crate::finding::{
     BreachId, Certainty, Exhibit, Finding, LevelId, Piece, Role, SameBy, Sent, Step, Words,
 };
@@ -15,6 +15,8 @@ use unbroken_contract::breach::Breach;
 pub struct Court<'a> {
     /// Path of each file, as given.
     pub paths: &'a [String],
+    /// The program of the client whose timeline is looked at.
+    pub client: Option<String>,
     /// What was found so far.
     pub findings: Vec<Finding>,
 }
@@ -24,14 +26,15 @@ impl Court<'_> {
     #[must_use]
     pub fn exhibit(&self, origin: Origin) -> Exhibit {
         let path = self.paths.get(origin.file as usize).cloned().unwrap_or_default();
-        Exhibit { path, place: origin.place, offset: origin.offset, seen_by: None, server: None }
+        Exhibit { path, place: origin.place, offset: origin.offset, proxied: false, server: None }
     }
 
     /// The record of a contact nearest to the client, with the instance that any of its records names.
     #[must_use]
     pub fn exhibit_of(&self, contact: &Contact) -> Exhibit {
+        let between = [Vantage::EdgeLb, Vantage::Proxy, Vantage::Gateway];
         Exhibit {
-            seen_by: Some(contact.seen[0].vantage),
+            proxied: contact.seen.iter().any(|seen| between.contains(&seen.vantage)),
             server: contact.instance().map(str::to_owned),
             ..self.exhibit(contact.origin())
         }
@@ -75,7 +78,7 @@ impl Court<'_> {
             level: LevelId(draft.level.unwrap_or(draft.breach.level())),
             certainty: draft.certainty,
             session: draft.session.map(String::from),
-            client: None,
+            client: self.client.clone(),
             tool: draft.tool.map(String::from),
             message: draft.message,
             help: draft.help.to_owned(),

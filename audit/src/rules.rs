@@ -56,9 +56,12 @@ rules! {
 /// Looks at one timeline with every rule.
 pub fn check(timeline: &Timeline, court: &mut Court<'_>) {
     let chains = pair::chains(timeline);
-    let of = |(index, chain): (usize, &Chain)| chain.sends.iter().map(move |send| (*send, index)).collect::<Vec<_>>();
+    let of = |(index, chain): (usize, &Chain)| {
+        chain.sends.iter().map(move |send| (*send, index)).collect::<Vec<_>>()
+    };
     let chain_of = chains.iter().enumerate().flat_map(of).collect();
     let case = Case { timeline, chains: &chains, chain_of };
+    court.client = timeline.client.program();
     for rule in ALL {
         (rule.check)(&case, court);
     }

@@ -94,22 +94,37 @@ impl Tools {
 pub fn build(joined: Joined) -> Vec<Timeline> {
     let tools = Tools::gather(&joined.contacts);
     let runs = run::gather(&joined);
-    let mut timelines: Vec<Timeline> =
-        client::group(joined.contacts).into_iter().map(|(client, contacts)| of_client(client, contacts, &tools)).collect();
+    let mut timelines: Vec<Timeline> = client::group(joined.contacts)
+        .into_iter()
+        .map(|(client, contacts)| of_client(client, contacts, &tools))
+        .collect();
     run::assign(&mut timelines, &runs);
     timelines
 }
 
 fn of_client(client: Client, contacts: Vec<Contact>, tools: &Tools) -> Timeline {
     let (mut sessions, of_session) = session::gather(&contacts);
-    let eras: Vec<Option<Era>> =
-        contacts.iter().zip(&of_session).map(|(contact, at)| session::era(contact, at.map(|at| &sessions[at]))).collect();
+    let eras: Vec<Option<Era>> = contacts
+        .iter()
+        .zip(&of_session)
+        .map(|(contact, at)| session::era(contact, at.map(|at| &sessions[at])))
+        .collect();
     session::mark_ends(&mut sessions, &contacts, &of_session, &eras);
     let sends = send::gather(&contacts, &of_session, &eras);
     let streams = stream::gather(&contacts, &of_session, &eras);
     let opens = |contact: &Contact| contact.initialize().is_some() && contact.session_in().is_none();
     let initializes = (0..contacts.len()).filter(|at| opens(&contacts[*at])).collect();
-    Timeline { client, contacts, eras, of_session, sessions, sends, initializes, streams, tools: tools.clone() }
+    Timeline {
+        client,
+        contacts,
+        eras,
+        of_session,
+        sessions,
+        sends,
+        initializes,
+        streams,
+        tools: tools.clone(),
+    }
 }
 
 impl Timeline {

@@ -36,7 +36,7 @@ pub fn judge(events: Vec<Event>, paths: &[String]) -> (Vec<Finding>, Counts) {
     let joined = join::join(events);
     let span = span(&joined);
     let timelines = timeline::build(joined);
-    let mut court = Court { paths, findings: Vec::new() };
+    let mut court = Court { paths, client: None, findings: Vec::new() };
     let mut counts = Counts { span, ..Counts::default() };
     for timeline in &timelines {
         rules::check(timeline, &mut court);

@@ -23,6 +23,8 @@ pub struct Contact {
     pub keys: Keys,
     /// Whose session ids these are.
     pub scope: SessionScope,
+    /// The server instance, by the name that its own log goes by. Another naming than a proxy's upstream addresses.
+    pub server: Option<Text>,
     /// Every record that tells of it, nearest to the client first.
     pub seen: Vec<Seen>,
 }
@@ -51,15 +53,9 @@ pub(super) struct Frame {
 }
 
 impl Contact {
-    pub(super) fn of(mut exchange: Exchange, frame: Frame) -> Contact {
+    pub(super) fn of(exchange: Exchange, frame: Frame) -> Contact {
         let start = frame.time.start.unwrap_or(frame.time.at);
-        // A server's own log names the instance by the program that wrote it.
         let at_server = matches!(frame.vantage, Vantage::ServerHttp | Vantage::ServerApp);
-        if at_server && exchange.attempts.is_empty() && frame.instance.is_some() {
-            let status = exchange.status;
-            exchange.attempts.push(Attempt { upstream: frame.instance, status, delivered: Delivered::Yes });
-            exchange.logged.instance = true;
-        }
         Contact {
             exchange,
             start,
@@ -68,6 +64,7 @@ impl Contact {
             identity: frame.identity,
             keys: frame.keys,
             scope: frame.scope,
+            server: frame.instance.filter(|_| at_server),
             seen: vec![Seen { vantage: frame.vantage, origin: frame.origin, start }],
         }
     }
@@ -147,9 +144,15 @@ impl Contact {
         self.session_in().or(self.exchange.response.session.as_deref())
     }
 
-    /// The instance that answered, where an upstream is recorded.
+    /// The instance that answered: as a proxy names its upstream, else as the server's own log goes by.
     #[must_use]
     pub fn instance(&self) -> Option<&str> {
+        self.upstream().or(self.server.as_deref())
+    }
+
+    /// The instance that answered, as a proxy names its upstream.
+    #[must_use]
+    pub fn upstream(&self) -> Option<&str> {
         self.exchange.attempts.last().and_then(|attempt| attempt.upstream.as_deref())
     }
 
@@ -183,6 +186,7 @@ impl Contact {
         near.seen.extend(far.seen);
         near.seen.sort_by_key(|seen| (rank(seen.vantage), seen.start, seen.origin.file, seen.origin.offset));
         fill(&mut near.end, far.end);
+        fill(&mut near.server, far.server);
         if near.scope == SessionScope::Unknown {
             near.scope = far.scope;
         }

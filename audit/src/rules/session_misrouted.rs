@@ -69,6 +69,9 @@ fn failures(timeline: &Timeline) -> HashMap<&str, i64> {
     failures
 }
 
+/// An instance in both namings: a proxy's address, the name in the server's own log.
+type Instance<'a> = (Option<&'a str>, Option<&'a str>);
+
 /// A refusal and an acceptance of the session that one instance alone cannot have given. Of every instance only its
 /// first and last acceptance matter, so the work is linear in the session's contacts.
 fn two_instances(
@@ -78,9 +81,12 @@ fn two_instances(
 ) -> Option<(usize, usize, Certainty)> {
     let of = |at: usize| &timeline.contacts[at];
     held.gone?;
-    let mut served: BTreeMap<Option<&str>, (usize, usize)> = BTreeMap::new();
+    let mut served: BTreeMap<Instance<'_>, (usize, usize)> = BTreeMap::new();
     for at in held.contacts.iter().copied().filter(|at| of(*at).accepted()) {
-        served.entry(of(at).instance()).and_modify(|(_, last)| *last = at).or_insert((at, at));
+        served
+            .entry((of(at).upstream(), of(at).server.as_deref()))
+            .and_modify(|(_, last)| *last = at)
+            .or_insert((at, at));
     }
     let ended = |at: usize| held.deleted.is_some_and(|deleted| deleted < at && of(deleted).accepted());
     let refused = held.contacts.iter().copied().filter(|at| {
@@ -105,7 +111,12 @@ fn two_instances(
 
 fn tells(refused: &Contact, served: &Contact, failures: &HashMap<&str, i64>) -> Option<Certainty> {
     let after = served.start >= refused.known_until();
-    match (refused.instance(), served.instance()) {
+    // A proxy's addresses and the servers' own names are two namings of the same instances.
+    let (x, y) = match (refused.upstream(), served.upstream()) {
+        (Some(x), Some(y)) => (Some(x), Some(y)),
+        _ => (refused.server.as_deref(), served.server.as_deref()),
+    };
+    match (x, y) {
         (Some(x), Some(y)) if x == y => None,
         (Some(_), Some(_)) if after => Some(Certainty::Proved),
         // The owner may have stopped in between, as in a deploy; seen to fail since, it had.

@@ -22,6 +22,14 @@ pub struct Client {
 }
 
 impl Client {
+    /// The program: `clientInfo`, else the user agent.
+    #[must_use]
+    pub fn program(&self) -> Option<String> {
+        let named =
+            self.info.as_ref().map(|info| format!("{} {}", info.name, info.version).trim_end().to_owned());
+        named.or_else(|| self.user_agent.as_deref().map(str::to_owned))
+    }
+
     /// What two of its sessions are held to be of one client by.
     #[must_use]
     pub fn same_by(&self) -> SameBy {

@@ -1,8 +1,8 @@
 //! Runs: what a server's own log tells of a call's handler. The only proof that a call was executed.
 //! Knows handlers; whether a run was wanted is not its business.
 
-use super::Timeline;
 use super::close::same_id;
+use super::{Reached, Timeline};
 use crate::event::{Lifecycle, LifecycleStep, Nanos, Origin, RpcId, RpcOutcome, Text, ToolCall, Vantage};
 use crate::join::{Joined, Told};
 use std::collections::HashMap;
@@ -160,15 +160,19 @@ pub(super) fn assign(timelines: &mut [Timeline], runs: &[Run]) {
     for run in runs {
         let Some(sends) = run.call.as_ref().and_then(|call| by_tool.get(&call.tool)) else { continue };
         let moment = run.moment();
-        let until = sends.partition_point(|(start, ..)| *start <= moment.saturating_add(EARLY));
-        let near = sends[..until].iter().rev().take_while(|(start, ..)| moment - start <= LATE);
-        let mut fitting = near.filter(|(_, t, s)| {
+        let now = sends.partition_point(|(start, ..)| *start <= moment);
+        let before = sends[..now].iter().rev().take_while(|(start, ..)| moment - start <= LATE);
+        // Only if no send came before it can a clock that goes behind be the reason.
+        let after = sends[now..].iter().take_while(|(start, ..)| start - moment <= EARLY);
+        let mut fitting = before.chain(after).filter(|(_, t, s)| {
             let send = &timelines[*t].sends[*s];
             let session = send.session.map(|at| &*timelines[*t].sessions[at].id);
-            send.run.is_none() && fits(run, session, send)
+            send.run.is_none() && send.reached != Reached::No && fits(run, session, send)
         });
         if let Some((_, t, s)) = fitting.next().copied() {
-            timelines[t].sends[s].run = Some(run.clone());
+            let send = &mut timelines[t].sends[s];
+            send.run = Some(run.clone());
+            send.reached = Reached::Yes;
         }
     }
 }
