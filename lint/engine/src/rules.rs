@@ -38,6 +38,9 @@ rules! {
     expired_session_kept ExpiredSessionKept,
 }
 
+#[cfg(test)]
+mod pages;
+
 /// The `//!` block at the top of a file, still with its markers; [`text`] takes them off.
 fn leading_block(source: &'static str) -> &'static str {
     let mut end = 0;
