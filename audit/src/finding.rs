@@ -1,7 +1,7 @@
 //! What the audit found: a breach with its proof as data.
 //! Knows no renderer; secrets stay marked as such, so that whoever shows them decides.
 
-use crate::event::{Nanos, Place, Vantage};
+use crate::event::{Nanos, Place};
 use serde::{Deserialize, Serialize};
 use unbroken_contract::{Breach, Level};
 
@@ -43,8 +43,8 @@ pub struct Exhibit {
     pub place: Place,
     /// Byte offset in the decompressed stream.
     pub offset: u64,
-    /// Who wrote it, where one record is meant.
-    pub seen_by: Option<Vantage>,
+    /// Some record of the exchange was written between client and server.
+    pub proxied: bool,
     /// The server instance that the exchange reached, as the log names it.
     pub server: Option<String>,
 }

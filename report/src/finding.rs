@@ -70,7 +70,7 @@ pub struct Step {
 /// Between whom a step happened, as far as its record tells. The client is always one side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scene {
-    /// A proxy, balancer or gateway wrote the record, so there was one.
+    /// A proxy, balancer or gateway recorded the exchange too, so there was one.
     pub proxied: bool,
     /// The server instance, as the log names it.
     pub server: Option<String>,

@@ -88,6 +88,34 @@ fn junit_is_one_case_each() {
 }
 
 #[test]
+fn csv_is_one_line_each() {
+    insta::assert_snapshot!(Page::default().show(Format::Csv, &[duplicate(), discarded()]));
+}
+
+#[test]
+fn cargo_is_what_editors_read() {
+    let shown = Page::default().show(Format::Cargo, &[discarded()]);
+    // The type that rust-analyzer reads a check command's lines with.
+    let first: cargo_metadata::diagnostic::Diagnostic =
+        serde_json::from_str(shown.lines().next().expect("a line")).expect("a diagnostic");
+    let code = first.code.expect("a code").code;
+    assert_eq!(
+        (first.message.as_str(), code.as_str()),
+        ("the session id is cleared because a stream ended (proved)", "unbroken::session-discarded")
+    );
+    let spans: Vec<(&str, usize, bool)> =
+        first.spans.iter().map(|span| (span.file_name.as_str(), span.line_start, span.is_primary)).collect();
+    assert_eq!(
+        spans,
+        [("src/client.rs", 6, true), ("src/client.rs", 5, false), ("src/session.rs", 12, false)]
+    );
+    let primary = &first.spans[0];
+    let meant = &SOURCE[primary.byte_start as usize..primary.byte_end as usize];
+    assert_eq!(meant, "self.session_id = None");
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
 fn markdown_tells_the_story() {
     insta::assert_snapshot!(Page::default().show(Format::Markdown, &[duplicate(), discarded()]));
 }

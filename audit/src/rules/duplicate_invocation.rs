@@ -191,5 +191,7 @@ pub(super) fn story(timeline: &Timeline, send: &Send, court: &Court<'_>) -> Vec<
         step.at = Some(at);
         steps.push(step);
     }
+    // A handler may run on after its stream was cut: the story is told in the order of time.
+    steps.sort_by_key(|step| step.at);
     steps
 }

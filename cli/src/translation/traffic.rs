@@ -1,7 +1,7 @@
 //! The audit's findings in the terms of the report.
 //! Knows no rule; what is marked as a secret stays so.
 
-use unbroken_audit::event::{Place, Vantage};
+use unbroken_audit::event::Place;
 use unbroken_audit::finding as audit;
 use unbroken_audit::run;
 use unbroken_report as report;
@@ -91,11 +91,8 @@ fn step(step: audit::Step) -> report::Step {
     }
 }
 
-/// Logs of a hop between client and server show that there is one.
 fn scene(exhibit: &audit::Exhibit) -> report::Scene {
-    let between = [Vantage::EdgeLb, Vantage::Proxy, Vantage::Gateway];
-    let proxied = exhibit.seen_by.is_some_and(|vantage| between.contains(&vantage));
-    report::Scene { proxied, server: exhibit.server.clone() }
+    report::Scene { proxied: exhibit.proxied, server: exhibit.server.clone() }
 }
 
 fn sent(sent: audit::Sent) -> report::Sent {

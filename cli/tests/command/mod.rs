@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Every format there is.
-pub(crate) const FORMATS: [&str; 8] = ["human", "brief", "json", "sarif", "github", "junit", "markdown", "html"];
+pub(crate) const FORMATS: [&str; 10] =
+    ["human", "brief", "json", "sarif", "github", "junit", "markdown", "html", "cargo", "csv"];
 
 /// What a run left behind.
 pub(crate) struct Ran {

@@ -2,6 +2,8 @@
 //! Knows no file and no terminal; where the output goes and how wide it is comes from outside.
 
 mod brief;
+mod cargo;
+mod csv;
 mod github;
 mod harmless;
 mod html;
@@ -54,6 +56,10 @@ pub enum Format {
     Markdown,
     /// One self-contained page with a diagram per finding.
     Html,
+    /// The compiler's JSON diagnostics, for editors.
+    Cargo,
+    /// Comma-separated values, for spreadsheets.
+    Csv,
 }
 
 impl Format {
@@ -67,6 +73,8 @@ impl Format {
         Format::Junit,
         Format::Markdown,
         Format::Html,
+        Format::Cargo,
+        Format::Csv,
     ];
 
     /// The word used in options.
@@ -81,6 +89,8 @@ impl Format {
             Format::Junit => "junit",
             Format::Markdown => "markdown",
             Format::Html => "html",
+            Format::Cargo => "cargo",
+            Format::Csv => "csv",
         }
     }
 
@@ -120,5 +130,7 @@ pub fn renderer<'a>(format: Format, look: Look<'a>) -> Box<dyn Render + 'a> {
         Format::Junit => Box::new(junit::Junit::new(look.secrets)),
         Format::Markdown => Box::new(markdown::Markdown::new(look.secrets)),
         Format::Html => Box::new(html::Html::new(look)),
+        Format::Cargo => Box::new(cargo::Cargo::new(look)),
+        Format::Csv => Box::new(csv::Csv::new(look.secrets)),
     }
 }
