@@ -214,7 +214,7 @@ pub fn request(contact: &Contact) -> Words {
         _ => post(contact, &mut words),
     }
     if let Some(id) = contact.session_in() {
-        words.extend([plain(" on session "), session(id)]);
+        words.extend([plain(", on session "), session(id)]);
     }
     words
 }
@@ -223,7 +223,7 @@ fn post(contact: &Contact, words: &mut Words) {
     if let Some((request, call)) = contact.calls().next() {
         words.extend([plain("POST tools/call "), foreign(&call.tool)]);
         if let Some(id) = &request.id {
-            words.extend([plain(", JSON-RPC id "), foreign(id_text(id)), plain(",")]);
+            words.extend([plain(", JSON-RPC id "), foreign(id_text(id))]);
         }
     } else if let Some(asked) = contact.requests().next() {
         words.extend([plain("POST "), foreign(&asked.method)]);

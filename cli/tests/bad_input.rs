@@ -173,6 +173,10 @@ fn rust_that_does_not_parse_and_syntax_newer_than_the_parser() {
     let of = |name: &str| {
         problems.iter().find(|problem| problem["path"].as_str().is_some_and(|path| path.ends_with(name)))
     };
-    assert_eq!(of("broken.rs").expect("it is named")["line"].as_u64(), Some(3).or(Some(2)), "{told}");
+    // An unclosed delimiter is told where it opens or where the file ends.
+    assert!(
+        of("broken.rs").expect("it is named")["line"].as_u64().is_some_and(|line| (2..=3).contains(&line)),
+        "{told}"
+    );
     assert_eq!(of("newer.rs").expect("it is named")["line"], 2, "{told}");
 }

@@ -9,7 +9,9 @@ use unbroken_report as report;
 /// A finding of the audit.
 pub(crate) fn finding(found: audit::Finding) -> report::Finding {
     let sends: Vec<report::Sent> = found.sends.into_iter().map(sent).collect();
-    let proof: Vec<report::Step> = found.proof.into_iter().map(step).collect();
+    let mut proof: Vec<report::Step> = found.proof.into_iter().map(step).collect();
+    // A handler may take effect before its stream is cut; what has no time follows from the rest.
+    proof.sort_by_key(|step| (step.role == report::Role::Conclude, step.at.is_none(), step.at));
     // The last send is the mistake itself; else the last record of the story is where it came out.
     let last = proof.iter().rev().find_map(|step| step.exhibit.clone());
     report::Finding {
