@@ -61,6 +61,7 @@ impl<'a> Client<'a> {
         !self.headers.is_empty()
             || !self.handle_types.is_empty()
             || self.own.iter().any(|deeds| deeds.has(Deeds::STREAMABLE))
+            || self.scope.all().any(|fx| self.scope.function(fx).marks.checked)
     }
 
     /// The functions to be judged: not test code, not a server's.

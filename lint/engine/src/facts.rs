@@ -1,5 +1,21 @@
 //! What the source says, file by file: types, constants, and functions lowered to a small tree of our own.
 //! Refuses to know `syn` beyond the lowering, and knows no protocol at all.
+//!
+//! # The layers above, and how to add a rule
+//!
+//! | layer | says | ask it |
+//! | --- | --- | --- |
+//! | [`ir`] | one function as a tree in an arena: every [`ir::Node`] has a kind, a range and a parent | [`ir::Body::inside`], [`ir::Body::ancestors`], [`ir::Body::peel`] |
+//! | [`crate::scope`] | the crate: who calls whom, what a local stands for, types, constants, where values come from | [`crate::scope::Scope::callees`], [`callers`](crate::scope::Scope::callers), [`binding`](crate::scope::Scope::binding), [`origins`](crate::scope::Scope::origins), [`type_of`](crate::scope::Scope::type_of), [`text`](crate::scope::Scope::text) |
+//! | [`crate::flow`] | what holds at a place ([`crate::flow::known`]) and what that says of the session ([`crate::flow::cause::cause`]: gone, something else, both in one test, leaving on purpose, unknown) | also [`crate::flow::loops`], [`crate::flow::leaves`], [`crate::flow::reads_stream`] |
+//! | [`crate::client`] | MCP: header uses, what each function does alone and with its callees ([`crate::client::Deeds`]), which slots keep session ids, cursors and handles | [`crate::client::Client::deeds_of`], [`slot`](crate::client::Client::slot), [`keeps_session`](crate::client::Client::keeps_session), [`in_scope`](crate::client::Client::in_scope) |
+//! | [`crate::rules`] | one file per mistake | `rules! { file_name Variant, }` |
+//!
+//! A rule is `rules/<id with underscores>.rs`: a leading `//!` block that is its page (the parts that `rules/pages.rs` asks for; its
+//! `flagged` and `accepted` blocks are run), and `pub(super) fn check(client: &Client<'_>, report: &mut Report)`, which walks
+//! `client.functions()` (tests and servers left out; a rule about servers walks `client.scope.all()`), looks at nodes, and states each finding as a `Claim`: the narrowest
+//! offending node, a message, one sentence of help, and the further places of its story. Register it with one word in `rules!`.
+//! Names of fields and functions are a last resort: follow values and conditions first, and lower the certainty where a name decides.
 
 mod expr;
 pub mod ir;
@@ -21,6 +37,8 @@ pub struct FileFacts {
     pub functions: Vec<Function>,
     /// Its structs, enums and aliases.
     pub types: Vec<TypeDef>,
+    /// Its traits: name, the traits it asks for.
+    pub traits: Vec<(Name, Vec<Name>)>,
     /// Its string constants: name, text.
     pub consts: Vec<(Name, Name)>,
     /// Its renamed imports: new name, old name.

@@ -37,6 +37,7 @@ pub struct Scope {
     by_name: HashMap<Name, Vec<Fx>>,
     types: HashMap<Name, Vec<(u32, u32)>>,
     consts: HashMap<Name, Name>,
+    traits: HashMap<Name, Vec<Name>>,
     renames: HashMap<Name, Name>,
     /// The SDKs and HTTP stacks that the crate names.
     pub sdks: Vec<&'static Sdk>,
@@ -59,6 +60,7 @@ impl Scope {
             by_name: HashMap::new(),
             types: HashMap::new(),
             consts: HashMap::new(),
+            traits: HashMap::new(),
             renames: HashMap::new(),
             sdks: Vec::new(),
             callees: HashMap::new(),
@@ -82,6 +84,9 @@ impl Scope {
             }
             for (index, ty) in file.types.iter().enumerate() {
                 self.types.entry(ty.name.clone()).or_default().push((at as u32, index as u32));
+            }
+            for (name, above) in &file.traits {
+                self.traits.entry(name.clone()).or_default().extend(above.iter().cloned());
             }
             for (name, text) in &file.consts {
                 self.consts.entry(name.clone()).or_insert_with(|| text.clone());

@@ -3,7 +3,7 @@
 
 use super::{Client, Header};
 use crate::facts::ir::{Id, Kind, Name};
-use crate::facts::{FileFacts, TypeText};
+use crate::facts::{FileFacts, Function, TypeText};
 use crate::scope::{At, Binding, Fx};
 use crate::sdk::{self, Role};
 use std::collections::BTreeSet;
@@ -104,11 +104,8 @@ impl Client<'_> {
                 }
             }
             let function = self.scope.function(fx);
-            if let Some(owner) = &function.owner {
-                let slot = |name: &Name| Slot::Field(owner.clone(), name.clone());
-                self.sessions.extend(function.marks.session.iter().map(slot));
-                self.cursors.extend(function.marks.cursor.iter().map(slot));
-            }
+            self.sessions.extend(function.marks.session.iter().flat_map(|name| marked(function, fx, name)));
+            self.cursors.extend(function.marks.cursor.iter().flat_map(|name| marked(function, fx, name)));
         }
         let mut seen = BTreeSet::new();
         while let Some((header, at)) = open.pop() {
@@ -329,4 +326,12 @@ fn connection_word(name: &str) -> bool {
         && !["config", "state", "manager", "registry", "app", "factory", "options", "params"]
             .iter()
             .any(|word| lower.contains(word))
+}
+
+/// The places that a mark on a function may name: a field of its type, a parameter, a variable.
+fn marked(function: &Function, fx: Fx, name: &Name) -> Vec<Slot> {
+    let field = function.owner.iter().map(|owner| Slot::Field(owner.clone(), name.clone()));
+    let params = function.params.iter().enumerate().filter(|(_, param)| param.names.contains(name));
+    let params = params.map(|(at, _)| Slot::Param(fx, at));
+    field.chain(params).chain([Slot::Local(fx, name.clone())]).collect()
 }

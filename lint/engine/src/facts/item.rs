@@ -63,6 +63,13 @@ impl Walk<'_> {
             Item::Trait(inner) => {
                 let mut around = around.with(&inner.attrs, &mut self.names);
                 around.owner = Some(inner.ident.to_string());
+                let above = inner.supertraits.iter().filter_map(|bound| match bound {
+                    syn::TypeParamBound::Trait(bound) => Some(bound.path.segments.last()?.ident.to_string()),
+                    _ => None,
+                });
+                let above = above.map(|name| self.names.get(&name)).collect();
+                let name = self.names.get(&inner.ident.to_string());
+                self.facts.traits.push((name, above));
                 for item in &inner.items {
                     if let TraitItem::Fn(method) = item {
                         let around = around.with(&method.attrs, &mut self.names);

@@ -226,7 +226,10 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
 fn hands_status_on(body: &Body) -> bool {
     body.ids().any(|id| match body.kind(id) {
         Kind::Struct(_, fields, _) => fields.iter().any(|(_, value)| status_value(body, *value)),
-        Kind::Tuple(parts) => parts.iter().any(|part| status_value(body, *part)),
+        Kind::Tuple(parts) => {
+            let asked = body.node(id).parent.is_some_and(|parent| matches!(body.kind(parent), Kind::Match(value, _) if *value == id));
+            !asked && parts.iter().any(|part| status_value(body, *part))
+        }
         _ => false,
     })
 }

@@ -162,16 +162,18 @@ impl Scope {
         let test = self.function(at.fx).test;
         found.retain(|fx| test || !self.function(*fx).test);
         if let Some(ty) = self.type_of(At { id: receiver, ..at }) {
+            let traits = self.trait_and_above(&ty);
             let own = |fx: &Fx| {
-                self.function(*fx).owner.as_ref() == Some(&ty)
-                    || self.function(*fx).of_trait.as_ref() == Some(&ty)
+                let function = self.function(*fx);
+                function.owner.as_ref() == Some(&ty)
+                    || function.of_trait.as_ref().is_some_and(|of| traits.contains(of))
             };
             let typed: Vec<Fx> = found.iter().copied().filter(own).collect();
             if !typed.is_empty() {
                 return (typed, true);
             }
             // The type is known and has no such method here: a trait's default, an SDK's, or a field of another crate.
-            if self.is_type(&ty) && self.defs(&ty).next().is_some() {
+            if traits.len() == 1 && self.defs(&ty).next().is_some() {
                 return (Vec::new(), true);
             }
         }
@@ -179,6 +181,19 @@ impl Scope {
             return (Vec::new(), false);
         }
         (self.nearest(at.fx, found), false)
+    }
+
+    /// A trait and all traits it asks for.
+    fn trait_and_above(&self, name: &Name) -> Vec<Name> {
+        let mut out = vec![name.clone()];
+        let mut at = 0;
+        while let Some(name) = out.get(at).cloned() {
+            let above = self.traits.get(&name).into_iter().flatten();
+            let fresh: Vec<Name> = above.filter(|above| !out.contains(above)).cloned().collect();
+            out.extend(fresh);
+            at += 1;
+        }
+        out
     }
 
     fn path_targets(&self, at: At, callee: Id, args: usize) -> (Vec<Fx>, bool) {
