@@ -10,5 +10,6 @@ pub mod proof;
 pub mod rules;
 pub mod run;
 pub mod source;
+pub mod spread;
 pub mod timeline;
 pub mod verdict;

@@ -6,6 +6,7 @@ use crate::adapter::intake::{self, Taken};
 use crate::adapter::rpc::Keep;
 use crate::event::{Nanos, Place};
 use crate::finding::Finding;
+use crate::spread::Charts;
 use crate::source::{self, Limits};
 use crate::verdict;
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,8 @@ pub struct Summary {
     pub problems: Vec<Problem>,
     /// Exchanges of eras that are not judged (`http-sse`, unknown).
     pub not_judged: u64,
+    /// How it spreads, for plots.
+    pub charts: Charts,
 }
 
 /// One input.
@@ -113,7 +116,8 @@ fn audit(files: &[PathBuf], options: &Options) -> (Vec<Finding>, Summary) {
     let mut taken: Vec<(usize, Taken)> = Vec::with_capacity(files.len());
     for (number, at) in order.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
-        let file = intake::read(&files[*at], number, &formats, &limits, keep, &mut |event| events.push(event));
+        let file =
+            intake::read(&files[*at], number, &formats, &limits, keep, &mut |event| events.push(event));
         taken.push((*at, file));
     }
     let paths: Vec<String> = order.iter().map(|at| files[*at].to_string_lossy().into_owned()).collect();
@@ -130,6 +134,7 @@ fn audit(files: &[PathBuf], options: &Options) -> (Vec<Finding>, Summary) {
     summary.exchanges = counts.exchanges;
     summary.not_judged = counts.not_judged;
     summary.span = counts.span;
+    summary.charts = counts.charts;
     (findings, summary)
 }
 

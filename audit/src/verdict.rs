@@ -6,11 +6,12 @@ use crate::finding::{Finding, Step};
 use crate::join::{self, Joined};
 use crate::proof::Court;
 use crate::rules;
+use crate::spread::{Charts, Spread};
 use crate::timeline::{self, Timeline};
 use unbroken_contract::close::Close;
 
 /// What was seen, for the summary.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Sessions.
     pub sessions: u64,
@@ -26,6 +27,8 @@ pub struct Counts {
     pub not_judged: u64,
     /// First and last moment.
     pub span: Option<(i64, i64)>,
+    /// How it spreads, for plots.
+    pub charts: Charts,
 }
 
 /// Judges `events`; `paths` are the files that their origins point to.
@@ -38,10 +41,13 @@ pub fn judge(events: Vec<Event>, paths: &[String]) -> (Vec<Finding>, Counts) {
     let timelines = timeline::build(joined);
     let mut court = Court { paths, client: None, findings: Vec::new() };
     let mut counts = Counts { span, ..Counts::default() };
+    let mut spread = Spread::default();
     for timeline in &timelines {
         rules::check(timeline, &mut court);
         count(timeline, &mut counts);
+        spread.count(timeline);
     }
+    counts.charts = spread.finish();
     let mut findings = court.findings;
     findings.sort_by(|a, b| (moment(a), &a.fingerprint).cmp(&(moment(b), &b.fingerprint)));
     (findings, counts)

@@ -42,6 +42,11 @@ pub(crate) fn summary(seen: run::Summary) -> report::Summary {
     report::Summary {
         inputs,
         problems,
+        charts: report::Charts {
+            cuts: seen.charts.cuts,
+            reconnects: seen.charts.reconnects,
+            sessions: seen.charts.sessions,
+        },
         seen: report::Seen::Traffic {
             sessions: seen.sessions,
             reconnects: seen.reconnects,

@@ -71,7 +71,9 @@ fn over_time(sessions: &[(i64, u64)]) -> Vec<(String, u64)> {
     let one_day = sessions.first().map(day) == sessions.last().map(day);
     let name = |at: i64| {
         let time = moment::time_of_day(at);
-        if one_day { time } else { format!("{} {}", moment::day(at), &time[..5]) }
+        // A stretch begins with a whole second.
+        let time = time.split('.').next().unwrap_or_default();
+        if one_day { time.to_owned() } else { format!("{} {time}", moment::day(at)) }
     };
     sessions.iter().map(|(at, count)| (name(*at), *count)).collect()
 }
