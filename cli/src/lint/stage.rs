@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use unbroken_lint::facts::{Acceptance, FileFacts};
 use unbroken_lint::finding::{Finding, Problem, Range};
-use unbroken_lint::{Settings, SourceFile, accept};
+use unbroken_lint::{Interest, Settings, SourceFile, accept};
 
 /// The name under which the standard input is shown.
 const STDIN: &str = "<stdin>";
@@ -60,13 +60,16 @@ impl Work {
 
     pub(super) fn run(&mut self, config: &Config, stand: &Standpoint) -> Outcome {
         let stdin = self.stdin.take();
-        let lowered = match stdin {
-            Some(text) => vec![vec![lower(Path::new(STDIN), Reason::Named, &self.selection.units[0], text)]],
-            None => self.lower_all(),
-        };
         let units = &self.selection.units;
-        let judged: Vec<Judged> =
-            units.par_iter().zip(lowered).map(|(unit, files)| judge(unit, files, config)).collect();
+        // One crate is read, judged and dropped before a thread takes the next: memory holds the facts of a few.
+        let judged: Vec<Judged> = match stdin {
+            Some(text) => {
+                vec![judge(&units[0], vec![lower(Path::new(STDIN), Reason::Named, &units[0], text)], config)]
+            }
+            None => {
+                units.par_iter().with_max_len(1).map(|unit| judge(unit, lower_all(unit), config)).collect()
+            }
+        };
         let mut outcome =
             Outcome { files_apart: self.selection.apart, crates: units.len() as u64, ..Outcome::default() };
         outcome.files_seen = self.selection.apart;
@@ -84,25 +87,28 @@ impl Work {
         outcome.settle();
         outcome
     }
+}
 
-    /// Files of all crates side by side, so that one large crate keeps every thread busy; the order stays.
-    fn lower_all(&self) -> Vec<Vec<Lowered>> {
-        let units = &self.selection.units;
-        let files: Vec<_> = units
-            .iter()
-            .enumerate()
-            .flat_map(|(at, unit)| unit.files.iter().map(move |file| (at, unit, file)))
-            .collect();
-        let lowered: Vec<(usize, Lowered)> = files
-            .into_par_iter()
-            .map(|(at, unit, (path, reason))| (at, lower(path, *reason, unit, reading::file(path))))
-            .collect();
-        let mut by_unit: Vec<Vec<Lowered>> = units.iter().map(|_| Vec::new()).collect();
-        for (at, file) in lowered {
-            by_unit[at].push(file);
-        }
-        by_unit
-    }
+/// Every file of the crate, in full only if one of them may be a client's: without a session header, an SDK's client
+/// side, a mark or a request for an event stream anywhere, no rule has business with the crate.
+fn lower_all(unit: &Unit) -> Vec<Lowered> {
+    let files: Vec<(&PathBuf, Reason)> = unit.files.iter().map(|(path, reason)| (path, *reason)).collect();
+    let may_be_a_client = |text: &str| {
+        unbroken_lint::interest(text) == Interest::Anchor
+            || text.contains("event-stream")
+            || text.contains("EVENT_STREAM")
+    };
+    let anchored = files
+        .par_iter()
+        .with_max_len(16)
+        .any(|(path, _)| reading::file(path).is_ok_and(|text| may_be_a_client(&text)));
+    let lowered = |(path, reason): (&PathBuf, Reason)| {
+        let text = reading::file(path);
+        // What cannot be read is named all the same; what can is kept from the parser by being empty.
+        let text = if anchored { text } else { text.map(|_| String::new()) };
+        lower(path, reason, unit, text)
+    };
+    files.into_par_iter().with_max_len(4).map(lowered).collect()
 }
 
 fn lower(path: &Path, reason: Reason, unit: &Unit, text: Result<String, Unread>) -> Lowered {
