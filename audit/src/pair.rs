@@ -13,24 +13,29 @@ pub struct Chain {
     pub sends: Vec<usize>,
 }
 
-/// What makes two calls the same (contract 3.6). Calls whose arguments were not read are never the same.
+/// What makes two calls the same (contract 3.6). Without arguments only the tool is known, and such calls are at most
+/// alike; arguments that were cut off or redacted are never compared.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Fingerprint {
     tool: Text,
-    arguments: Digest,
+    arguments: Option<Digest>,
     round: Option<Digest>,
 }
 
 impl Fingerprint {
     fn of(send: &Send) -> Option<Fingerprint> {
-        match &send.call.arguments {
-            Arguments::Canonical { digest, .. } => {
-                Some(Fingerprint { tool: send.call.tool.clone(), arguments: *digest, round: send.call.round })
-            }
-            _ => None,
-        }
+        let arguments = match &send.call.arguments {
+            Arguments::Canonical { digest, .. } => Some(*digest),
+            Arguments::Absent if !send.call.tool.is_empty() => None,
+            _ => return None,
+        };
+        Some(Fingerprint { tool: send.call.tool.clone(), arguments, round: send.call.round })
     }
 }
+
+/// Calls alike by their tool alone are held to be one only if the second came this soon after the first was cut, with no
+/// other call between: the client did nothing but try again.
+const AT_ONCE: Nanos = 10_000_000_000;
 
 /// How long the outcome of a call can be awaited: after an hour an equal call is taken for a new wish. Clients' own
 /// deadlines for a call are minutes (field.md, timings).
@@ -98,10 +103,19 @@ fn repeats(timeline: &Timeline, earlier: usize, later: &Send) -> bool {
     {
         return false;
     }
-    if earlier.era != later.era {
+    if earlier.era != later.era
+        || (later.call.arguments == Arguments::Absent && !at_once(timeline, earlier, later))
+    {
         return false;
     }
     ended_before(timeline, earlier, later.start) && !permitted(timeline, earlier, later).is_allowed()
+}
+
+fn at_once(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
+    let next = timeline.sends.partition_point(|send| send.contact <= earlier.contact);
+    let closed = earlier.closed.unwrap_or(earlier.start);
+    timeline.sends.get(next).is_some_and(|send| send.contact == later.contact)
+        && later.start - closed <= AT_ONCE
 }
 
 fn ended_before(timeline: &Timeline, earlier: &Send, moment: Nanos) -> bool {

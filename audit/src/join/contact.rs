@@ -2,8 +2,8 @@
 //! Knows how facts of several vantages are put together; not which exchanges are the same.
 
 use crate::event::{
-    Attempt, Body, Cause, Delivered, Exchange, Identity, Keys, Known, Message, Nanos, Origin, Phase, RpcId,
-    RpcOutcome, RpcRequest, SessionScope, SseEvent, Text, Time, ToolCall, Vantage,
+    Arguments, Attempt, Body, Cause, Delivered, Exchange, Identity, Keys, Known, Message, Nanos, Origin,
+    Phase, RpcId, RpcOutcome, RpcRequest, SessionScope, SseEvent, Text, Time, ToolCall, Vantage,
 };
 
 /// One exchange, however many logs saw it.
@@ -53,8 +53,9 @@ pub(super) struct Frame {
 }
 
 impl Contact {
-    pub(super) fn of(exchange: Exchange, frame: Frame) -> Contact {
+    pub(super) fn of(mut exchange: Exchange, frame: Frame) -> Contact {
         let start = frame.time.start.unwrap_or(frame.time.at);
+        call_of_headers(&mut exchange);
         let at_server = matches!(frame.vantage, Vantage::ServerHttp | Vantage::ServerApp);
         Contact {
             exchange,
@@ -100,7 +101,7 @@ impl Contact {
 
     /// The `initialize` request, if it is one.
     pub fn initialize(&self) -> Option<&RpcRequest> {
-        self.requests().find(|request| request.initialize.is_some())
+        self.requests().find(|request| &*request.method == "initialize")
     }
 
     /// The events of its response stream.
@@ -193,6 +194,24 @@ impl Contact {
         identity(&mut near.identity, far.identity);
         keys(&mut near.keys, far.keys);
         exchange(&mut near.exchange, far.exchange);
+    }
+}
+
+/// Where no body is kept, the headers of the stateless era name the method and the tool (never the arguments).
+fn call_of_headers(exchange: &mut Exchange) {
+    if exchange.request.body != Body::Unknown {
+        return;
+    }
+    let Some(method) = exchange.request.mcp_method.clone() else { return };
+    let call = (&*method == "tools/call").then(|| ToolCall {
+        tool: exchange.request.mcp_name.clone().unwrap_or_default(),
+        arguments: Arguments::Absent,
+        round: None,
+        task: false,
+    });
+    if !method.starts_with("notifications/") {
+        let request = RpcRequest { method, call, ..RpcRequest::default() };
+        exchange.request.body = Body::Messages(vec![Message::Request(request)]);
     }
 }
 

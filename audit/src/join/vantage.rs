@@ -12,7 +12,7 @@ const APART: Nanos = 1_000_000_000;
 
 /// Merges contacts that speak of the same exchange. Expects and keeps the order of start times.
 pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
-    if !several_files(&contacts) {
+    if !several_logs(&contacts) {
         return contacts;
     }
     let mut merged: Vec<Contact> = Vec::with_capacity(contacts.len());
@@ -65,14 +65,18 @@ fn group(contact: &Contact) -> (Method, Option<u64>) {
     (contact.exchange.method, session)
 }
 
-fn several_files(contacts: &[Contact]) -> bool {
-    contacts.windows(2).any(|pair| pair[0].seen[0].origin.file != pair[1].seen[0].origin.file)
+fn several_logs(contacts: &[Contact]) -> bool {
+    let log = |contact: &Contact| (contact.seen[0].origin.file, contact.seen[0].vantage);
+    contacts.windows(2).any(|pair| log(&pair[0]) != log(&pair[1]))
 }
 
 fn same(a: &Contact, b: &Contact) -> bool {
-    let apart =
-        |seen: &super::contact::Seen| b.seen.iter().all(|other| other.origin.file != seen.origin.file);
-    if !a.seen.iter().all(apart) {
+    let pairs = || a.seen.iter().flat_map(|one| b.seen.iter().map(move |other| (one, other)));
+    // One log tells of an exchange once; a file of traces holds the spans of several layers.
+    if pairs().any(|(one, other)| one.origin.file == other.origin.file && one.vantage == other.vantage) {
+        return false;
+    }
+    if pairs().any(|(one, other)| one.vantage == other.vantage) && !next_hops(a, b) {
         return false;
     }
     if let (Some(x), Some(y)) = (&a.keys.request, &b.keys.request)
@@ -91,9 +95,20 @@ fn same(a: &Contact, b: &Contact) -> bool {
             x.logged.last_event_id && y.logged.last_event_id,
         )
         && agree(&a.identity.user_agent, &b.identity.user_agent, false)
-        && agree(&a.keys.trace, &b.keys.trace, false)
         && statuses(x.status, y.status)
         && bodies(&x.request.body, &y.request.body)
+}
+
+/// Whether two records of one kind of log can be of two hops of one exchange, and not two exchanges of one hop whose log
+/// was split: each has its own next hop, and one lasted within the other.
+fn next_hops(a: &Contact, b: &Contact) -> bool {
+    let (Some(one), Some(other)) = (a.upstream(), b.upstream()) else { return false };
+    let (Some(end), Some(other_end)) = (a.end, b.end) else { return false };
+    let slack = 2 * a.precision.max(b.precision);
+    let within = |start: Nanos, end: Nanos, outer: Nanos, outer_end: Nanos| {
+        start + slack >= outer && end <= outer_end + slack
+    };
+    one != other && (within(a.start, end, b.start, other_end) || within(b.start, other_end, a.start, end))
 }
 
 /// Ids of two scopes never compare (a gateway maps them).
