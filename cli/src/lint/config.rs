@@ -25,7 +25,7 @@ pub(super) struct Config {
     /// Patterns, as in a `.gitignore`, relative to `folder`, of what is left out.
     pub(super) exclude: Vec<String>,
     /// SDKs besides the built-in ones.
-    pub(super) sdks: Vec<Sdk>,
+    pub(super) sdks: Vec<&'static Sdk>,
     /// The folder of the file.
     pub(super) folder: PathBuf,
 }
@@ -151,10 +151,10 @@ mod tests {
         assert_eq!(config.include, [Target::Tests, Target::Examples]);
         let sdk = config.sdks[0];
         assert_eq!(sdk.roots, ["house_mcp"]);
-        assert_eq!(unbroken_lint::sdk::role(&config.sdks, "HouseClient"), Some(Role::Handle));
-        assert_eq!(unbroken_lint::sdk::deed(&config.sdks, None, "open_house"), Some(Deed::Initialise));
+        assert_eq!(unbroken_lint::sdk::role([sdk], "HouseClient"), Some(Role::Handle));
+        assert_eq!(unbroken_lint::sdk::deed([sdk], None, "open_house"), Some(Deed::Initialise));
         assert_eq!(
-            unbroken_lint::sdk::meaning(&config.sdks, Some("HouseError"), "Gone"),
+            unbroken_lint::sdk::meaning([sdk], Some("HouseError"), "Gone"),
             Some(Meaning::SessionGone)
         );
     }

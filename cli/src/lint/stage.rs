@@ -66,9 +66,11 @@ impl Work {
             Some(text) => {
                 vec![judge(&units[0], vec![lower(Path::new(STDIN), Reason::Named, &units[0], text)], config)]
             }
-            None => {
-                units.par_iter().with_max_len(1).map(|unit| judge(unit, lower_all(unit), config)).collect()
-            }
+            None => units
+                .par_iter()
+                .with_max_len(1)
+                .map(|unit| judge(unit, lower_all(unit, config), config))
+                .collect(),
         };
         let mut outcome =
             Outcome { files_apart: self.selection.apart, crates: units.len() as u64, ..Outcome::default() };
@@ -91,17 +93,18 @@ impl Work {
 
 /// Every file of the crate, in full only if one of them may be a client's: without a session header, an SDK's client
 /// side, a mark or a request for an event stream anywhere, no rule has business with the crate.
-fn lower_all(unit: &Unit) -> Vec<Lowered> {
+fn lower_all(unit: &Unit, config: &Config) -> Vec<Lowered> {
     let files: Vec<(&PathBuf, Reason)> = unit.files.iter().map(|(path, reason)| (path, *reason)).collect();
     let may_be_a_client = |text: &str| {
         unbroken_lint::interest(text) == Interest::Anchor
             || text.contains("event-stream")
             || text.contains("EVENT_STREAM")
     };
-    let anchored = files
-        .par_iter()
-        .with_max_len(16)
-        .any(|(path, _)| reading::file(path).is_ok_and(|text| may_be_a_client(&text)));
+    let anchored = !config.sdks.is_empty()
+        || files
+            .par_iter()
+            .with_max_len(16)
+            .any(|(path, _)| reading::file(path).is_ok_and(|text| may_be_a_client(&text)));
     let lowered = |(path, reason): (&PathBuf, Reason)| {
         let text = reading::file(path);
         // What cannot be read is named all the same; what can is kept from the parser by being empty.
@@ -160,7 +163,7 @@ fn judge(unit: &Unit, files: Vec<Lowered>, config: &Config) -> Judged {
             Err(_) => {}
         }
     }
-    let outcome = unbroken_lint::analyse(facts, &Settings { tests: with_tests });
+    let outcome = unbroken_lint::analyse(facts, &Settings { tests: with_tests, sdks: config.sdks.clone() });
     judged.problems.extend(outcome.problems.into_iter().filter(|problem| asked.contains(&problem.path)));
     let mut by_file: BTreeMap<PathBuf, (Vec<Finding>, Vec<Acceptance>)> = BTreeMap::new();
     for finding in outcome.findings {

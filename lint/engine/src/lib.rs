@@ -22,6 +22,8 @@ use finding::{Finding, Problem};
 pub struct Settings {
     /// Whether test code is judged too.
     pub tests: bool,
+    /// SDKs besides the built-in ones that the code imports; these count whether it imports them or not.
+    pub sdks: Vec<&'static sdk::Sdk>,
 }
 
 /// What came of a run.
@@ -62,7 +64,8 @@ pub fn analyse(files: Vec<FileFacts>, settings: &Settings) -> Outcome {
             file.functions.iter_mut().for_each(|function| function.test = false);
         }
     }
-    let scope = scope::Scope::new(files);
+    let mut scope = scope::Scope::new(files);
+    scope.sdks.extend(&settings.sdks);
     let client = client::Client::new(&scope);
     if client.concerns() {
         outcome.counts.functions = client.functions().count();

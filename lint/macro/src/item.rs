@@ -58,7 +58,10 @@ fn refusal(item: &Item) -> Option<Remark> {
 }
 
 fn remarks(parsed: &Item, arguments: &TokenStream, check: &Check, tokens: &TokenStream) -> Vec<Remark> {
-    let outcome = unbroken_lint::check_item(&marked(parsed, arguments), &Settings { tests: true });
+    let outcome = unbroken_lint::check_item(
+        &marked(parsed, arguments),
+        &Settings { tests: true, ..Settings::default() },
+    );
     // The attribute's own acceptances cover all of the item, and stand where their rule is named.
     let blanket = check.allows.iter().map(|allow| Acceptance {
         rule: allow.breach.id().replace('-', "_").into(),

@@ -46,7 +46,8 @@ impl Render for Brief {
 
     fn finish(&mut self, summary: &Summary, verdict: Verdict, out: &mut dyn Write) -> io::Result<()> {
         for problem in &summary.problems {
-            writeln!(out, "{}: unreadable: {}", problem.exhibit, escape(&problem.message))?;
+            let kind = if problem.lost { "unreadable" } else { "note" };
+            writeln!(out, "{}: {kind}: {}", problem.exhibit, escape(&problem.message))?;
         }
         writeln!(out, "{}", human::headline(summary, verdict))
     }

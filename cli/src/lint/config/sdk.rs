@@ -23,7 +23,7 @@ pub(super) const KEYS: [&str; 13] = [
 
 /// The rows live as long as the process: the table's lists are static so that the built-in part needs no copying,
 /// and a configuration is read once.
-pub(super) fn read(table: &Table<'_>) -> Result<Sdk, Wrong> {
+pub(super) fn read(table: &Table<'_>) -> Result<&'static Sdk, Wrong> {
     table.only(&KEYS)?;
     let Some((krate, _)) = table.string("crate")? else {
         let help = "Add `crate = \"name\"`, the crate's name in the registry.";
@@ -66,7 +66,7 @@ pub(super) fn read(table: &Table<'_>) -> Result<Sdk, Wrong> {
             variants.push(Variant { on, name, means });
         }
     }
-    Ok(Sdk {
+    Ok(Box::leak(Box::new(Sdk {
         krate: kept(krate),
         versions: "as configured",
         roots: roots.leak(),
@@ -74,7 +74,7 @@ pub(super) fn read(table: &Table<'_>) -> Result<Sdk, Wrong> {
         functions: functions.leak(),
         variants: variants.leak(),
         settings: &[],
-    })
+    })))
 }
 
 /// `Type::name`, or a free `name`.

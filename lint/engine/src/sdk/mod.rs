@@ -10,7 +10,7 @@ mod tower_mcp;
 mod turbomcp;
 
 /// One crate (with the crates it re-exports) and every fact about it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sdk {
     /// Name in the registry.
     pub krate: &'static str,
