@@ -4,10 +4,12 @@
 //! The shipped files stand in `audit/mappings/` and are read the same way as a user's.
 
 pub mod clock;
+pub mod coverage;
 mod ending;
 mod exchange;
 mod field;
 pub mod file;
+pub mod guess;
 mod line;
 mod literal;
 mod message;

@@ -4,6 +4,9 @@
 use crate::audit::AuditArgs;
 use crate::baseline::BaselineArgs;
 use crate::lint::LintArgs;
+use crate::mapping::MappingCommand;
+use crate::shell::{CompletionsArgs, ManArgs};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use unbroken_report::FailOn;
@@ -38,6 +41,13 @@ pub(crate) enum Command {
     Baseline(BaselineArgs),
     /// List every breach there is
     Rules,
+    /// Propose a mapping file for a log, or show what a mapping makes of one
+    #[command(subcommand)]
+    Mapping(MappingCommand),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one per command into a folder
+    Man(ManArgs),
 }
 
 #[derive(Args, Debug)]
@@ -51,7 +61,7 @@ pub(crate) struct ExplainArgs {
 #[derive(Args, Debug)]
 pub(crate) struct Shared {
     /// How findings are shown on standard output
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "human", value_parser = format)]
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "human", value_parser = formats())]
     pub(crate) format: Format,
     /// Write findings to a file as well; may be given several times
     #[arg(long, global = true, value_name = "FORMAT=FILE", value_parser = output)]
@@ -101,6 +111,12 @@ impl From<FailOnArg> for FailOn {
             FailOnArg::Never => FailOn::Never,
         }
     }
+}
+
+/// The words of all formats, so that help and completions list them.
+fn formats() -> impl clap::builder::TypedValueParser<Value = Format> {
+    let words = Format::ALL.iter().map(|format| format.id());
+    PossibleValuesParser::new(words).try_map(|word| format(&word))
 }
 
 fn format(word: &str) -> Result<Format, String> {

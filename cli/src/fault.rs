@@ -50,6 +50,14 @@ pub(crate) enum Fault {
         /// Which.
         path: PathBuf,
     },
+    /// A mapping file cannot be used.
+    #[error("{path}: {why}", path = path.display())]
+    Mapping {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        why: unbroken_audit::mapping::MappingError,
+    },
     /// No such breach.
     #[error("there is no breach called {id:?}")]
     UnknownBreach {
@@ -68,6 +76,9 @@ impl Fault {
             Fault::Lint(misuse) => misuse.help.clone(),
             Fault::Unreadable { .. } => "check the path and its permissions".to_owned(),
             Fault::Baseline { .. } => "write the baseline anew".to_owned(),
+            Fault::Mapping { .. } => {
+                "compare the file with those that `unbroken mapping guess` writes".to_owned()
+            }
             Fault::Unread { .. } => "run the check itself to see what could not be read".to_owned(),
             Fault::Output { .. } => "name a file in a folder that exists and has room".to_owned(),
             Fault::Overwrite { .. } => "give every output a file of its own".to_owned(),

@@ -7,8 +7,10 @@ mod baseline;
 mod check;
 mod fault;
 pub mod lint;
+mod mapping;
 mod output;
 mod page;
+mod shell;
 mod terminal;
 mod translation;
 
@@ -40,5 +42,8 @@ fn answer(arguments: &Arguments) -> Result<u8, Fault> {
         Command::Explain(explain) => page::explain(&explain.id),
         Command::Baseline(change) => baseline::change(change, &arguments.shared),
         Command::Rules => page::rules(),
+        Command::Mapping(command) => mapping::answer(command),
+        Command::Completions(shell) => shell::complete(shell),
+        Command::Man(man) => shell::manual(man),
     }
 }

@@ -5,21 +5,21 @@
 const MOST_DEPTH: u32 = 100;
 
 /// A Rust `Debug` value (`Some({"a": String("x"), "n": Number(4)})`) at the start of `text`, as JSON.
-pub fn rust(text: &str) -> Option<String> {
+pub(super) fn rust(text: &str) -> Option<String> {
     let mut reader = Reader::new(text);
     reader.rust(0)?;
     Some(reader.out)
 }
 
 /// A Python literal at the start of `text`, as JSON.
-pub fn python(text: &str) -> Option<String> {
+pub(super) fn python(text: &str) -> Option<String> {
     let mut reader = Reader::new(text);
     reader.python(0)?;
     Some(reader.out)
 }
 
 /// What pydantic prints of a model: `jsonrpc='2.0' id=2 method='tools/call'`, or `root=JSONRPCRequest(method='…', …)`.
-pub fn pydantic(text: &str) -> Option<String> {
+pub(super) fn pydantic(text: &str) -> Option<String> {
     let text = text.strip_prefix("root=").unwrap_or(text);
     let mut reader = Reader::new(text);
     match reader.name() {

@@ -135,11 +135,6 @@ impl Parts {
         Some((told, LifecycleStep::HandlerStarted))
     }
 
-    /// The method, for a record that tells one message.
-    pub(super) fn method_text<'a>(&'a self, row: &Row<'a>, absent: &[String]) -> Option<Cow<'a, str>> {
-        if self.each.is_some() { None } else { self.method.text(row, absent) }
-    }
-
     fn for_each(&self, row: &Row<'_>, absent: &[String], mut each: impl FnMut(&Row<'_>)) {
         let Some(Each { list, tree }) = &self.each else { return each(row) };
         let Some(json) = list.json(row, absent) else { return };

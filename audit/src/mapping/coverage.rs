@@ -1,0 +1,196 @@
+//! Which facts a log carries, counted over its events, and which findings it can therefore not support.
+//! Knows what each finding rests on (formats.md section 9); refuses to tell a fact that is absent from one that is not logged.
+
+use crate::event::{
+    Arguments, Body, Cause, Event, Exchange, LifecycleStep, Message, Method, RpcRequest, What,
+};
+
+/// Counts of facts.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    /// Events of any kind.
+    pub events: u64,
+    /// HTTP exchanges.
+    pub exchanges: u64,
+    /// `tools/call` requests.
+    pub calls: u64,
+    facts: [u64; FACTS.len()],
+}
+
+/// The facts counted, and of which events.
+const FACTS: [(&str, Of); 18] = [
+    ("start of the exchange", Of::Exchanges),
+    ("end of the exchange", Of::Exchanges),
+    ("session id of the request", Of::Exchanges),
+    ("session id of the response", Of::Exchanges),
+    ("Last-Event-ID", Of::Exchanges),
+    ("protocol version", Of::Exchanges),
+    ("status", Of::Exchanges),
+    ("how the exchange ended", Of::Exchanges),
+    ("response messages or events", Of::Exchanges),
+    ("bytes of the response", Of::Exchanges),
+    ("upstream instance", Of::Exchanges),
+    ("JSON-RPC method", Of::Exchanges),
+    ("tool of a call", Of::Calls),
+    ("arguments of a call", Of::Calls),
+    ("JSON-RPC id of a call", Of::Calls),
+    ("authenticated subject", Of::Events),
+    ("client address", Of::Events),
+    ("completion of a handler", Of::Events),
+];
+
+#[derive(Clone, Copy)]
+enum Of {
+    Events,
+    Exchanges,
+    Calls,
+}
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// The fact.
+    pub name: &'static str,
+    /// How often it is there.
+    pub present: u64,
+    /// Out of how many.
+    pub of: u64,
+}
+
+/// A finding that this log cannot support, or not fully.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Ids of breaches.
+    pub breaches: &'static str,
+    /// The fact that is missing.
+    pub missing: &'static str,
+    /// Whether it is impossible, or only less certain.
+    pub impossible: bool,
+}
+
+impl Coverage {
+    /// Counts an event.
+    pub fn count(&mut self, event: &Event) {
+        self.events += 1;
+        self.add(15, event.identity.subject.is_some());
+        self.add(16, event.identity.remote_addr.is_some());
+        match &event.what {
+            What::Exchange(x) => self.count_exchange(x, event),
+            What::Message(m) => self.count_message(&m.message),
+            What::Lifecycle(l) => self.add(17, l.step == LifecycleStep::HandlerFinished),
+            What::Remark(_) => {}
+        }
+    }
+
+    fn count_exchange(&mut self, x: &Exchange, event: &Event) {
+        self.exchanges += 1;
+        self.add(0, event.time.start.is_some());
+        self.add(1, event.time.end.is_some());
+        self.add(2, x.request.session.is_some());
+        self.add(3, x.response.session.is_some());
+        self.add(4, x.request.last_event_id.is_some());
+        self.add(5, x.request.protocol_version.is_some());
+        self.add(6, x.status.is_some());
+        self.add(7, x.end.cause != Cause::Unknown);
+        self.add(8, x.response.events.is_some() || matches!(x.response.body, Body::Messages(_)));
+        self.add(9, x.response.bytes.is_some());
+        self.add(10, x.attempts.iter().any(|a| a.upstream.is_some()) || event.instance.is_some());
+        let mut told = x.request.mcp_method.is_some();
+        if let Body::Messages(messages) = &x.request.body {
+            told |= !messages.is_empty();
+            messages.iter().for_each(|m| self.count_message(m));
+        } else if x.request.mcp_method.as_deref() == Some("tools/call") && x.method == Method::Post {
+            self.calls += 1;
+            self.add(12, x.request.mcp_name.is_some());
+        }
+        self.add(11, told);
+    }
+
+    fn count_message(&mut self, message: &Message) {
+        let Message::Request(RpcRequest { id, method, call, .. }) = message else { return };
+        if &**method != "tools/call" {
+            return;
+        }
+        self.calls += 1;
+        self.add(12, call.is_some());
+        self.add(13, call.as_ref().is_some_and(|c| matches!(c.arguments, Arguments::Canonical { .. })));
+        self.add(14, id.is_some());
+    }
+
+    fn add(&mut self, fact: usize, present: bool) {
+        self.facts[fact] += u64::from(present);
+    }
+
+    /// How often each fact is there.
+    pub fn facts(&self) -> Vec<Fact> {
+        let of = |of| match of {
+            Of::Events => self.events,
+            Of::Exchanges => self.exchanges,
+            Of::Calls => self.calls,
+        };
+        FACTS
+            .iter()
+            .zip(self.facts)
+            .map(|((name, kind), present)| Fact { name, present, of: of(*kind) })
+            .collect()
+    }
+
+    /// What the log cannot support, because a fact never occurs in it.
+    pub fn limits(&self) -> Vec<Limit> {
+        const SESSION: &str = "session-discarded, resume-without-cursor, expired-session-kept, cursor-outlives-session, session-misrouted";
+        let none = |facts: &[usize]| facts.iter().all(|f| self.facts[*f] == 0);
+        let all = [
+            (none(&[2, 3]), SESSION, "session ids", true),
+            (
+                none(&[3]),
+                "session-discarded",
+                "session ids of responses: a new session shows only when it is first used",
+                false,
+            ),
+            (none(&[12]), "duplicate-invocation, blind-retry, call-retried-by-proxy", "tools of calls", true),
+            (
+                none(&[13]),
+                "duplicate-invocation, blind-retry",
+                "arguments of calls: the same tool is not yet the same call",
+                true,
+            ),
+            (none(&[14]), "request-id-reused, reissue-kept-id", "JSON-RPC ids", true),
+            (
+                none(&[4]),
+                "resume-without-cursor, cursor-regressed",
+                "Last-Event-ID: none was sent, or it is not logged",
+                false,
+            ),
+            (
+                none(&[8]),
+                "replay-gap, replay-repeats, foreign-replay, event-id-reused, clamped-cursor",
+                "events of streams",
+                true,
+            ),
+            (
+                none(&[7, 8]),
+                "response-undelivered, session-discarded",
+                "how exchanges ended: a cut shows only by bytes and duration",
+                false,
+            ),
+            (none(&[10]), "session-misrouted, call-retried-by-proxy", "the instance that answered", false),
+            (
+                none(&[15]),
+                "duplicate-invocation",
+                "an authenticated subject: the same client is likely, not proved",
+                false,
+            ),
+            (
+                none(&[17]),
+                "duplicate-invocation (executed twice), ran-after-cancel",
+                "completion records of handlers",
+                false,
+            ),
+            (none(&[0]), "retry-ignored, unbounded-reconnect", "starts of exchanges", true),
+        ];
+        all.into_iter()
+            .filter(|(missing, ..)| *missing)
+            .map(|(_, breaches, missing, impossible)| Limit { breaches, missing, impossible })
+            .collect()
+    }
+}

@@ -1,0 +1,382 @@
+//! A proposal for a mapping file, out of a log's own keys and values.
+//! Knows the names that operators give to facts; what it cannot tell is left out or marked to be checked.
+
+use super::clock;
+use super::slot::fold;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Deepest object whose keys are looked at.
+const MOST_DEPTH: usize = 4;
+/// Values kept of a key.
+const MOST_VALUES: usize = 64;
+
+/// What is known of one key: its values in the order of the log.
+#[derive(Debug, Default)]
+struct Seen {
+    values: Vec<String>,
+    /// Records in which it has a value.
+    present: u32,
+    objects: u32,
+}
+
+/// The keys of some records.
+#[derive(Debug, Default)]
+pub struct Keys {
+    seen: BTreeMap<String, Seen>,
+    records: u32,
+}
+
+impl Keys {
+    /// Looks at a record; one that is no JSON object tells nothing.
+    pub fn look(&mut self, record: &[u8]) {
+        if let Ok(Json::Object(map)) = serde_json::from_slice::<Json>(record) {
+            self.records += 1;
+            self.walk("", &map, 0);
+        }
+    }
+
+    fn walk(&mut self, above: &str, map: &serde_json::Map<String, Json>, depth: usize) {
+        for (key, value) in map {
+            let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+            let seen = self.seen.entry(path.clone()).or_default();
+            let text = match value {
+                Json::Null => continue,
+                Json::String(text) => text.clone(),
+                Json::Object(inner) => {
+                    seen.objects += 1;
+                    if depth < MOST_DEPTH {
+                        self.walk(&path, inner, depth + 1);
+                    }
+                    let seen = self.seen.entry(path).or_default();
+                    if seen.values.len() < MOST_VALUES {
+                        seen.values.push(value.to_string());
+                    }
+                    continue;
+                }
+                other => other.to_string(),
+            };
+            if text.is_empty() || text == "-" {
+                continue;
+            }
+            seen.present += 1;
+            if seen.values.len() < MOST_VALUES {
+                seen.values.push(text);
+            }
+        }
+    }
+
+    /// Records that were looked at.
+    pub fn records(&self) -> u32 {
+        self.records
+    }
+
+    /// The key that fits best: its folded name holds one of `names` (an earlier one is better) and most values hold `fits`.
+    fn best(&self, names: &[&str], not: &[&str], fits: impl Fn(&str) -> bool) -> Option<&str> {
+        let rated = self.seen.iter().filter_map(|(key, seen)| {
+            let folded = fold(key).replace('.', "_");
+            if not.iter().any(|word| folded.contains(word)) || seen.values.is_empty() {
+                return None;
+            }
+            let rank = names.iter().position(|name| folded.contains(name))?;
+            let good = seen.values.iter().filter(|v| fits(v)).count();
+            (good * 10 >= seen.values.len() * 8).then_some((rank, folded.len(), key.as_str()))
+        });
+        rated.min().map(|(_, _, key)| key)
+    }
+
+    /// A map of headers, by the headers in it.
+    fn headers(&self, names: &[&str]) -> Option<&str> {
+        let holds = |map: &str, name: &str| {
+            self.seen.keys().any(|k| {
+                k.strip_prefix(map).and_then(|k| k.strip_prefix('.')).is_some_and(|k| fold(k) == name)
+            })
+        };
+        let rated = self.seen.iter().filter(|(_, s)| s.objects > 0).filter_map(|(key, _)| {
+            let known = [
+                "mcp_session_id",
+                "content_type",
+                "user_agent",
+                "last_event_id",
+                "mcp_protocol_version",
+                "accept",
+            ];
+            let count = known.iter().filter(|name| holds(key, name)).count();
+            let folded = fold(key);
+            let rank = names.iter().position(|n| folded.contains(n))?;
+            (count > 0).then_some((rank, std::cmp::Reverse(count), key.as_str()))
+        });
+        rated.min().map(|(_, _, key)| key)
+    }
+
+    /// The mapping file.
+    pub fn propose(&self, name: &str) -> String {
+        let mut out = String::new();
+        let facts = Facts::of(self);
+        let _ = writeln!(
+            out,
+            "schema = 1\nname = {name:?}\nvantage = \"proxy\" # check: client, capture, edge_lb, proxy, gateway, server_http or server_app"
+        );
+        let _ = writeln!(out, "session_id_scope = \"header_client\" # check: whose session ids these are\n");
+        self.write_detect(&mut out, &facts);
+        self.write_time(&mut out, &facts);
+        section(
+            &mut out,
+            "exchange",
+            &[("method", facts.method), ("path", facts.path), ("status", facts.status)],
+        );
+        let q = [
+            ("session", facts.session_in),
+            ("last_event_id", facts.last_event_id),
+            ("protocol_version", facts.protocol_version),
+            ("body", facts.body),
+        ];
+        section(&mut out, "request", &q);
+        section(
+            &mut out,
+            "response",
+            &[("session", facts.session_out), ("content_type", facts.content_type), ("bytes", facts.bytes)],
+        );
+        let headers = [("request", facts.request_headers), ("response", facts.response_headers)];
+        if headers.iter().any(|(_, at)| at.is_some()) {
+            out.push_str("[headers]\n");
+            for (side, at) in headers {
+                if let Some(at) = at {
+                    let _ = writeln!(out, "{side} = {{ style = \"map\", at = {} }}", quoted(&pointer(at)));
+                }
+            }
+            out.push('\n');
+        }
+        let i = [
+            ("subject", facts.subject),
+            ("remote_addr", facts.remote_addr),
+            ("user_agent", facts.user_agent),
+        ];
+        section(&mut out, "identity", &i);
+        section(
+            &mut out,
+            "keys",
+            &[("request", facts.request_id), ("trace", facts.trace_id), ("traceparent", facts.traceparent)],
+        );
+        section(&mut out, "upstream", &[("addr", facts.upstream)]);
+        if facts.body.is_none() {
+            section(
+                &mut out,
+                "rpc",
+                &[
+                    ("method", facts.rpc_method),
+                    ("id", facts.rpc_id),
+                    ("tool", facts.tool),
+                    ("args", facts.args),
+                ],
+            );
+        }
+        out
+    }
+
+    fn write_detect(&self, out: &mut String, facts: &Facts<'_>) {
+        let own = [facts.time, facts.method, facts.status, facts.session_in, facts.body, facts.rpc_method];
+        let always = |key: &&str| self.seen[*key].present == self.records;
+        let keys: Vec<String> = own.into_iter().flatten().filter(always).map(quoted).collect();
+        let _ = writeln!(out, "[detect]\nrequire = [{}]\n", keys.join(", "));
+    }
+
+    fn write_time(&self, out: &mut String, facts: &Facts<'_>) {
+        let Some(at) = facts.time else {
+            out.push_str("[time] # no time was found: name its key\nat = \"\"\nmeans = \"start\"\n\n");
+            return;
+        };
+        let means = match self.means(at, facts.duration) {
+            Some(means) => format!("means = \"{means}\""),
+            None => "means = \"end\" # check: is it the start or the end of the exchange?".to_owned(),
+        };
+        let _ = writeln!(out, "[time]\nat = {{ key = {}, format = \"any\" }}\n{means}", quoted(at));
+        if let Some(duration) = facts.duration {
+            let _ = writeln!(
+                out,
+                "duration = {{ key = {}, unit = \"{}\" }}",
+                quoted(duration),
+                self.unit(duration)
+            );
+        }
+        out.push('\n');
+    }
+
+    /// Access logs are written when an exchange ends: the times that never fall are the ends.
+    fn means(&self, at: &str, duration: Option<&str>) -> Option<&'static str> {
+        let times: Vec<i64> = self.seen[at].values.iter().filter_map(|t| clock::any(t)).collect();
+        let lengths: Vec<i64> =
+            self.seen[duration?].values.iter().filter_map(|t| length(t, self.unit(duration?))).collect();
+        if times.len() != lengths.len() || times.len() < 3 || lengths.iter().all(|l| *l < clock::SECOND / 10)
+        {
+            return None;
+        }
+        let falls = |times: &[i64]| times.windows(2).filter(|w| w[1] < w[0]).count();
+        let ends: Vec<i64> = times.iter().zip(&lengths).map(|(t, l)| t.saturating_add(*l)).collect();
+        match (falls(&times), falls(&ends)) {
+            (a, b) if a < b => Some("end"),
+            (a, b) if a > b => Some("start"),
+            _ => None,
+        }
+    }
+
+    fn unit(&self, key: &str) -> &'static str {
+        let folded = fold(key);
+        let values = &self.seen[key].values;
+        if values.iter().any(|v| v.ends_with(|c: char| c.is_ascii_alphabetic())) {
+            "text"
+        } else if folded.ends_with("ns") || folded.contains("nano") {
+            "ns"
+        } else if folded.ends_with("us") || folded.contains("micro") {
+            "us"
+        } else if folded.contains("ms") || folded.contains("milli") || values.iter().all(|v| !v.contains('.'))
+        {
+            "ms"
+        } else {
+            "s"
+        }
+    }
+}
+
+fn length(text: &str, unit: &str) -> Option<i64> {
+    if unit == "text" { clock::span(text) } else { clock::epoch(text, clock::unit_of(unit)?) }
+}
+
+/// The keys of facts.
+struct Facts<'k> {
+    time: Option<&'k str>,
+    duration: Option<&'k str>,
+    method: Option<&'k str>,
+    path: Option<&'k str>,
+    status: Option<&'k str>,
+    session_in: Option<&'k str>,
+    session_out: Option<&'k str>,
+    last_event_id: Option<&'k str>,
+    protocol_version: Option<&'k str>,
+    body: Option<&'k str>,
+    content_type: Option<&'k str>,
+    bytes: Option<&'k str>,
+    request_headers: Option<&'k str>,
+    response_headers: Option<&'k str>,
+    subject: Option<&'k str>,
+    remote_addr: Option<&'k str>,
+    user_agent: Option<&'k str>,
+    request_id: Option<&'k str>,
+    trace_id: Option<&'k str>,
+    traceparent: Option<&'k str>,
+    upstream: Option<&'k str>,
+    rpc_method: Option<&'k str>,
+    rpc_id: Option<&'k str>,
+    tool: Option<&'k str>,
+    args: Option<&'k str>,
+}
+
+impl<'k> Facts<'k> {
+    fn of(k: &'k Keys) -> Facts<'k> {
+        let number = |v: &str| v.parse::<f64>().is_ok();
+        let is_time = |v: &str| clock::any(v).is_some();
+        let back = ["out", "resp", "sent", "downstream", "upstream"];
+        let any = |_: &str| true;
+        let http = |v: &str| matches!(v, "GET" | "POST" | "DELETE" | "PUT" | "HEAD" | "OPTIONS" | "PATCH");
+        let rpc = |v: &str| {
+            matches!(v, "initialize" | "ping") || (v.contains('/') && !v.starts_with('/') && !v.contains(' '))
+        };
+        Facts {
+            time: k.best(
+                &["start", "timestamp", "time", "ts", "msec", "date", "when", "at", ""],
+                &["duration", "response_time", "request_time"],
+                is_time,
+            ),
+            duration: k.best(
+                &["duration", "request_time", "latency", "elapsed", "response_time", "took", "total_time"],
+                &["upstream", "connect"],
+                |v| number(v) || clock::span(v).is_some(),
+            ),
+            method: k.best(&["method", "verb", ""], &[], http),
+            path: k.best(
+                &["path", "uri", "url", "target", "request", "where", "route", ""],
+                &["upstream"],
+                |v| v.starts_with('/') || v.starts_with("http"),
+            ),
+            status: k.best(&["status", "code"], &["upstream", "origin"], |v| {
+                v.parse::<u16>().is_ok_and(|n| n < 600)
+            }),
+            session_in: k.best(&["mcp_session", "session", "sid"], &back, any),
+            session_out: k
+                .best(&["mcp_session", "session"], &["req_", "request", "_in", "http_"], any)
+                .filter(|key| back.iter().any(|b| fold(key).contains(b))),
+            last_event_id: k.best(&["last_event"], &[], any),
+            protocol_version: k
+                .best(&["protocol_version", "mcp_version"], &[], |v| v.len() == 10 && v.starts_with("20")),
+            body: k.best(
+                &["request_body", "req_body", "body", "payload", "rpc", "message"],
+                &["response", "resp_"],
+                |v| v.contains("\"jsonrpc\""),
+            ),
+            content_type: k.best(&["content_type"], &["req_", "request"], any),
+            bytes: k.best(
+                &["body_bytes", "bytes_sent", "bytes", "size"],
+                &["received", "request", "_in"],
+                number,
+            ),
+            request_headers: k.headers(&["req", "headers"]).filter(|h| !fold(h).contains("resp")),
+            response_headers: k.headers(&["resp", "res"]),
+            subject: k.best(
+                &["jwt_sub", "sub", "subject", "consumer", "principal", "user_id", "username"],
+                &["agent"],
+                any,
+            ),
+            remote_addr: k.best(
+                &["remote", "client_ip", "client", "peer", "src", ""],
+                &["port", "agent", "name", "version"],
+                is_address,
+            ),
+            user_agent: k.best(&["user_agent", "agent"], &[], any),
+            request_id: k.best(
+                &["request_id", "req_id", "correlation", "x_request"],
+                &["session", "rpc"],
+                any,
+            ),
+            trace_id: k.best(&["trace_id", "traceid"], &["parent"], any),
+            traceparent: k.best(&["traceparent"], &[], any),
+            upstream: k.best(
+                &["upstream", "backend", "endpoint", "server"],
+                &["status", "time", "name", "session"],
+                |v| v.contains(':') || is_address(v),
+            ),
+            rpc_method: k.best(&["mcp_method", "rpc_method", "method"], &[], rpc),
+            rpc_id: k.best(&["rpc_id", "jsonrpc_request_id", "jsonrpc_id"], &[], any),
+            tool: k.best(&["tool_name", "tool"], &["arg", "result"], |v| !v.starts_with('{')),
+            args: k.best(&["arguments", "args"], &[], |v| v.starts_with('{')),
+        }
+    }
+}
+
+fn is_address(value: &str) -> bool {
+    let host = value
+        .rsplit_once(':')
+        .filter(|(h, p)| !h.contains(':') && p.parse::<u16>().is_ok())
+        .map_or(value, |(h, _)| h);
+    host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok()
+}
+
+fn section(out: &mut String, name: &str, keys: &[(&str, Option<&str>)]) {
+    let given: Vec<_> = keys.iter().filter_map(|(fact, key)| key.map(|key| (fact, key))).collect();
+    if given.is_empty() && name != "exchange" {
+        return;
+    }
+    let _ = writeln!(out, "[{name}]");
+    for (fact, key) in given {
+        let _ = writeln!(out, "{fact} = {}", quoted(key));
+    }
+    out.push('\n');
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+fn pointer(key: &str) -> String {
+    format!("/{}", key.replace('~', "~0").replace('.', "/"))
+}
