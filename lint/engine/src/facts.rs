@@ -19,6 +19,7 @@
 
 mod expr;
 pub mod ir;
+mod alone;
 mod item;
 mod mac;
 mod pat;
@@ -165,4 +166,5 @@ pub struct Marks {
     pub store: Vec<Name>,
 }
 
+pub use alone::supply_types;
 pub use item::{lower_file, lower_item};

@@ -91,5 +91,6 @@ pub fn check_crate(files: Vec<SourceFile>, settings: &Settings) -> Outcome {
 pub fn check_item(item: &syn::Item, settings: &Settings) -> Outcome {
     let mut facts = FileFacts { parsed: true, ..FileFacts::default() };
     facts::lower_item(item, &mut facts);
+    facts::supply_types(&mut facts);
     analyse(vec![facts], settings)
 }
