@@ -93,7 +93,8 @@ fn capitalised(line: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-fn print(text: &str) -> Result<u8, Fault> {
+/// Prints a text; a reader that closes its end is no error.
+pub(crate) fn print(text: &str) -> Result<u8, Fault> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(source) if source.kind() != ErrorKind::BrokenPipe => {
