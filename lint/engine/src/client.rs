@@ -125,7 +125,8 @@ impl<'a> Client<'a> {
     #[must_use]
     pub fn in_scope(&self, fx: Fx) -> bool {
         let deeds = self.all(fx);
-        if deeds.has(Deeds::SESSION) || deeds.has(Deeds::CURSOR) || deeds.has(Deeds::STREAMABLE) {
+        // A cursor alone is no sign: other event streams have one too (contract 5).
+        if deeds.has(Deeds::SESSION) || deeds.has(Deeds::STREAMABLE) {
             return true;
         }
         let mut near = self.ids(fx).flat_map(|id| self.scope.callees(At { fx, id }));

@@ -17,9 +17,9 @@
 //! offending node, a message, one sentence of help, and the further places of its story. Register it with one word in `rules!`.
 //! Names of fields and functions are a last resort: follow values and conditions first, and lower the certainty where a name decides.
 
+mod alone;
 mod expr;
 pub mod ir;
-mod alone;
 mod item;
 mod mac;
 mod pat;

@@ -36,6 +36,11 @@ rules! {
     resume_without_cursor ResumeWithoutCursor,
     eof_taken_as_completion EofTakenAsCompletion,
     expired_session_kept ExpiredSessionKept,
+    unchecked_resume UncheckedResume,
+    cursor_not_persisted CursorNotPersisted,
+    clamped_cursor ClampedCursor,
+    unbounded_reconnect UnboundedReconnect,
+    blind_retry BlindRetry,
 }
 
 #[cfg(test)]

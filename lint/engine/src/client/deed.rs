@@ -141,10 +141,10 @@ impl Client<'_> {
                     };
                     accepts |= says("application/json") && says("text/event-stream");
                 }
-                Kind::Struct(path, ..) => {
-                    if path.last().is_some_and(|last| last.starts_with("InitializeRequest")) {
-                        add(Deeds::INITIALISES);
-                    }
+                Kind::Struct(path, ..)
+                    if path.last().is_some_and(|last| last.starts_with("InitializeRequest")) =>
+                {
+                    add(Deeds::INITIALISES);
                 }
                 _ => {}
             }

@@ -248,7 +248,7 @@ impl Client<'_> {
             Kind::Method(receiver, name, _) if guards(name) => self.slot_within(to(*receiver), depth),
             Kind::Path(path) if path.len() == 1 => {
                 let local = Slot::Local(at.fx, path[0].clone());
-                if self.sessions.contains(&local) {
+                if self.sessions.contains(&local) || self.cursors.contains(&local) {
                     return Some(local);
                 }
                 match self.scope.binding(at.fx, &path[0], id)? {

@@ -42,7 +42,11 @@ mod tests {
 
     fn found(item: &str) -> Vec<Breach> {
         let item = syn::parse_str(item).expect("an item");
-        crate::check_item(&item, &crate::Settings::default()).findings.iter().map(|finding| finding.breach).collect()
+        crate::check_item(&item, &crate::Settings::default())
+            .findings
+            .iter()
+            .map(|finding| finding.breach)
+            .collect()
     }
 
     const METHOD: &str = r#"async fn post(&mut self) -> Result<Response, Error> {

@@ -33,15 +33,13 @@ impl Scope {
                 _ => out.push(at),
             },
             Kind::Method(receiver, name, args) => {
-                if name.starts_with("map")
+                let maps = name.starts_with("map")
                     && args.len() == 1
-                    && matches!(body.kind(args[0]), Kind::Closure(..))
-                {
-                    go(*receiver, out);
-                } else if adapts(name)
+                    && matches!(body.kind(args[0]), Kind::Closure(..) | Kind::Path(_));
+                let passes = adapts(name)
                     && self.callees(at).is_empty()
-                    && !(name.starts_with("get") && header_like(body, args))
-                {
+                    && !(name.starts_with("get") && header_like(body, args));
+                if maps || passes {
                     go(*receiver, out);
                 } else {
                     out.push(at);

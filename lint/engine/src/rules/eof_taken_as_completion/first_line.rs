@@ -61,7 +61,7 @@ fn about_data(client: &Client<'_>, at: At, fact: Known) -> bool {
         Known::Is(pat, id) => (id, Some(pat)),
         _ => return false,
     };
-    let text = |id: Id| client.scope.text(At { id, ..at }).is_some_and(|text| &*text.trim_end_matches([':', ' ']) == "data");
+    let text = |id: Id| client.scope.text(At { id, ..at }).is_some_and(|text| text.trim_end_matches([':', ' ']) == "data");
     body.inside(id).into_iter().any(|id| matches!(body.kind(id), Kind::Str(_)) && text(id))
         || pat.is_some_and(|pat| matches!(body.pat(pat).kind, PatKind::Value(value) if text(value)))
 }

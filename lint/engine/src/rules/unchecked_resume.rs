@@ -1,0 +1,198 @@
+//! A resumed response is believed without comparing its session or placing its first event.
+//!
+//! # What happens
+//!
+//! The session id of any response replaces the stored one, or the id of any event replaces the cursor, without a comparison
+//! with what is held.
+//!
+//! # Why it matters
+//!
+//! A 200 with a replayed stream is no proof of resumption (contract 3.4): behind a balancer another instance may have started
+//! a new session, and its event ids mean other events. Adopting both hides the loss: the client goes on as if nothing was
+//! missed, and its next cursor points into another history.
+//!
+//! # Flagged
+//!
+//! ```flagged
+//! struct Client { http: reqwest::Client, session: Option<String> }
+//! impl Client {
+//!     async fn post(&mut self, body: String) -> Result<(), Error> {
+//!         let response = self.http.post("/mcp").header("Mcp-Session-Id", self.session.clone()).body(body).send().await?;
+//!         if let Some(id) = response.headers().get("Mcp-Session-Id").and_then(|value| value.to_str().ok()) {
+//!             self.session = Some(id.to_owned());
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//! ```
+//!
+//! # Accepted
+//!
+//! ```accepted
+//! struct Client { http: reqwest::Client, session: Option<String> }
+//! impl Client {
+//!     async fn post(&mut self, body: String) -> Result<(), Error> {
+//!         let response = self.http.post("/mcp").header("Mcp-Session-Id", self.session.clone()).body(body).send().await?;
+//!         if let Some(id) = response.headers().get("Mcp-Session-Id").and_then(|value| value.to_str().ok()) {
+//!             if self.session.is_none() {
+//!                 self.session = Some(id.to_owned());
+//!             } else if self.session.as_deref() != Some(id) {
+//!                 return Err(Error::SessionChanged);
+//!             }
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//! ```
+//!
+//! # Instead
+//!
+//! Store the id once, from the response to `initialize`; compare later ones with it, and check that the first event after a
+//! resume comes strictly after the cursor, before anything of the stream is acted on.
+//!
+//! # Limits
+//!
+//! One finding per client type or per cursor. Whether event ids can be ordered at all is the server's affair: where they
+//! cannot, the resumption stays unproved, and that is worth saying.
+
+use super::{Claim, Report};
+use crate::client::{Client, Deeds, Header};
+use crate::facts::ir::{Id, Kind, Name, Op};
+use crate::finding::Certainty;
+use crate::flow::{Known, known};
+use crate::scope::{At, Fx};
+use std::collections::BTreeSet;
+use unbroken_contract::Breach;
+
+pub(super) fn check(client: &Client<'_>, report: &mut Report) {
+    let mut sessions: BTreeSet<String> = BTreeSet::new();
+    let mut cursors: BTreeSet<String> = BTreeSet::new();
+    for fx in client.functions() {
+        for id in client.ids(fx) {
+            let at = At { fx, id };
+            if adopts_session(client, at) && sessions.insert(owner(client, at)) {
+                state(client, at, "any response's session id replaces the stored one, unchecked", "the header replaces what is held", report);
+            }
+        }
+    }
+    for fx in client.functions() {
+        for id in client.ids(fx) {
+            let at = At { fx, id };
+            if adopts_cursor(client, at) && cursors.insert(cursor(client, at)) {
+                state(client, at, "any event's id replaces the cursor, also one that lies before it", "not placed against the cursor held", report);
+            }
+        }
+    }
+}
+
+fn state(client: &Client<'_>, at: At, message: &str, here: &str, report: &mut Report) {
+    report.claim(Claim {
+        breach: Breach::UncheckedResume,
+        certainty: Certainty::Likely,
+        at,
+        message: message.into(),
+        help: "Compare the id with the one held before it is stored, and treat a difference as a failed resume.",
+        here: here.into(),
+        story: Vec::new(),
+        client,
+    });
+}
+
+/// The type, or the function and file, that one finding stands for.
+fn owner(client: &Client<'_>, at: At) -> String {
+    let function = client.scope.function(at.fx);
+    format!("{} {}", client.scope.file(at.fx).path.display(), function.owner.as_ref().unwrap_or(&function.name))
+}
+
+/// One cursor: a field's type and file, or the function of a local.
+fn cursor(client: &Client<'_>, at: At) -> String {
+    let body = client.scope.body(at.fx);
+    let local = matches!(body.kind(at.id), Kind::Assign(left, _) if body.local(body.peel(*left)).is_some());
+    if local { format!("{} {}", owner(client, at), client.scope.function(at.fx).name) } else { owner(client, at) }
+}
+
+/// `slot = Some(header)`, where nothing asks what the slot holds.
+fn adopts_session(client: &Client<'_>, at: At) -> bool {
+    let body = client.scope.body(at.fx);
+    let Kind::Assign(left, right) = body.kind(at.id) else { return false };
+    let Some([value]) = body.call_of(*right, "Some") else { return false };
+    if !client.slot(At { id: *left, ..at }).is_some_and(|slot| client.keeps_session(&slot)) {
+        return false;
+    }
+    let read = |origin: &At| client.headers(origin.fx).iter().any(|used| used.at == *origin && used.header == Header::Session && used.value.is_none());
+    let own = client.own(at.fx);
+    let first = own.has(Deeds::INITIALISES) && !own.has(Deeds::CALLS);
+    !first && client.scope.origins(At { id: *value, ..at }).iter().any(read) && !asks(client, at)
+}
+
+/// Whether a condition on the way compares with what is held, or lets only the first id in.
+fn asks(client: &Client<'_>, at: At) -> bool {
+    let body = client.scope.body(at.fx);
+    known(body, at.id).into_iter().any(|fact| {
+        let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) = fact;
+        body.inside(id).into_iter().any(|id| client.slot(At { id, ..at }).is_some_and(|slot| client.keeps_session(&slot)))
+    })
+}
+
+/// `cursor = event.id`, in code that resumes, where nothing is compared.
+fn adopts_cursor(client: &Client<'_>, at: At) -> bool {
+    let body = client.scope.body(at.fx);
+    let Kind::Assign(left, right) = body.kind(at.id) else { return false };
+    let from_event = |id: Id| body.inside(id).into_iter().any(|id| matches!(body.kind(id), Kind::Field(_, name) if &**name == "id"));
+    let traced = || client.scope.origins(At { id: *right, ..at }).iter().any(|origin| matches!(client.scope.kind(*origin), Kind::Field(_, name) if &**name == "id"));
+    let bare = body.call_of(*right, "Some").map_or(*right, |args| args.first().copied().unwrap_or(*right));
+    let traced = traced() || client.scope.origins(At { id: bare, ..at }).iter().any(|origin| matches!(client.scope.kind(*origin), Kind::Field(_, name) if &**name == "id"));
+    if !(from_event(*right) || traced) || !is_cursor(client, At { id: *left, ..at }) {
+        return false;
+    }
+    resumes(client, at.fx) && !compares(client, at)
+}
+
+/// A slot whose value goes into `Last-Event-ID`, or that says so by its name.
+pub(super) fn is_cursor(client: &Client<'_>, at: At) -> bool {
+    if client.slot(at).is_some_and(|slot| client.cursors.contains(&slot)) {
+        return true;
+    }
+    let body = client.scope.body(at.fx);
+    let name: Option<&Name> = match body.kind(body.peel(at.id)) {
+        Kind::Field(_, name) => Some(name),
+        Kind::Path(path) => path.last(),
+        _ => None,
+    };
+    name.is_some_and(|name| name.contains("last_event_id"))
+}
+
+/// Whether the function, or a sibling of its type, opens a stream with a cursor.
+pub(super) fn resumes(client: &Client<'_>, fx: Fx) -> bool {
+    let mcp = client.in_scope(fx) || leads_to_session(client, fx, 3);
+    if !mcp {
+        return false;
+    }
+    let owner = &client.scope.function(fx).owner;
+    let mates = client.scope.file(fx).functions.iter().filter(|mate| owner.is_some() && mate.owner == *owner);
+    let mates = mates.flat_map(|mate| client.scope.named(&mate.name)).filter(|mate| client.scope.function(**mate).owner == *owner);
+    if client.all(fx).has(Deeds::CURSOR) || mates.into_iter().any(|mate| client.own(*mate).has(Deeds::CURSOR)) {
+        return true;
+    }
+    client.ids(fx).any(|id| match client.scope.kind(At { fx, id }) {
+        Kind::Method(_, name, args) => name.contains("reconnect") && !args.is_empty() || name.contains("retry_connection"),
+        _ => false,
+    })
+}
+
+/// Whether a call of the function, by whatever implementation, leads to a request that carries the session.
+fn leads_to_session(client: &Client<'_>, fx: Fx, depth: u8) -> bool {
+    if client.own(fx).has(Deeds::SESSION) {
+        return true;
+    }
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(|callee| leads_to_session(client, *callee, depth))
+}
+
+fn compares(client: &Client<'_>, at: At) -> bool {
+    let body = client.scope.body(at.fx);
+    body.ids().any(|id| match body.kind(id) {
+        Kind::Binary(Op::Eq | Op::Ne | Op::Less | Op::Greater, a, b) => [a, b].into_iter().any(|side| is_cursor(client, At { id: *side, ..at })),
+        _ => false,
+    })
+}
