@@ -13,8 +13,12 @@ pub mod guess;
 mod line;
 mod literal;
 mod message;
+mod party;
 mod plan;
 pub mod slot;
+mod stream;
+mod upstream;
+mod value;
 
 pub use field::{Compiler, Row, Test, Value, all, expression, paths};
 pub use plan::Plan;

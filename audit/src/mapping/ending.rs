@@ -38,7 +38,8 @@ pub(super) fn read(rules: &[Ending], row: &Row<'_>, absent: &[String]) -> End {
             cause: rule.cause,
             phase: rule.phase,
             known: rule.known,
-            raw: Some(rule.word.as_str().into()),
+            // A proper end needs no word; most exchanges have one.
+            raw: (rule.cause != Cause::Complete).then(|| rule.word.as_str().into()),
         },
         None => End { cause: Cause::Unknown, phase: Phase::Unknown, known: Known::Derived, raw: None },
     }

@@ -5,14 +5,11 @@ use super::MappingError;
 use super::field::{Compiler, Row, Test, Value, all};
 use super::file::{Field, File};
 use super::message::Parts;
-use super::slot::{Slots, Tree};
+use super::stream::EventParts;
+use super::upstream::UpstreamParts;
 use crate::adapter::access::{self, Draft};
 use crate::adapter::rpc::{self, Keep};
-use crate::event::{
-    Attempt, Body, Counts, Delivered, Logged, Media, Message, Method, RpcOutcome, RpcResponse, SseEvent,
-    Text, Time,
-};
-use serde_json::value::RawValue;
+use crate::event::{Body, Counts, Logged, Media, Message, Method, Text, Time};
 
 /// A compiled `[exchange]` with the sections that describe it.
 #[derive(Debug)]
@@ -51,36 +48,6 @@ struct ResponseParts {
     counts: Counts,
     headers_after: Value,
     events: Option<EventParts>,
-}
-
-#[derive(Debug)]
-struct EventParts {
-    list: Value,
-    tree: Tree,
-    id: Value,
-    data: Value,
-    rpc_id: Value,
-    kind: Value,
-    response: String,
-}
-
-#[derive(Debug)]
-struct UpstreamParts {
-    addr: Value,
-    status: Value,
-    retries: Value,
-    attempts: Value,
-    each: Option<AttemptParts>,
-}
-
-#[derive(Debug)]
-struct AttemptParts {
-    list: Value,
-    tree: Tree,
-    addr: Value,
-    port: Value,
-    status: Value,
-    failed: Value,
 }
 
 pub(super) fn compile(file: &File, c: &mut Compiler<'_>) -> Result<Option<ExchangeParts>, MappingError> {
@@ -126,15 +93,9 @@ pub(super) fn compile(file: &File, c: &mut Compiler<'_>) -> Result<Option<Exchan
             }
         },
         headers_after: c.value(p.headers_after.as_ref())?,
-        events: p.events.as_ref().map(|e| events(e, c)).transpose()?,
+        events: p.events.as_ref().map(|e| super::stream::compile(e, c)).transpose()?,
     };
-    let upstream = UpstreamParts {
-        addr: c.value(u.addr.as_ref())?,
-        status: c.value(u.status.as_ref())?,
-        retries: c.value(u.retries.as_ref())?,
-        attempts: c.value(u.attempts.as_ref())?,
-        each: u.each.as_ref().map(|at| attempts(at, u, c)).transpose()?,
-    };
+    let upstream = super::upstream::compile(u, c)?;
     Ok(Some(ExchangeParts {
         when: c.tests(&exchange.when)?,
         method: c.value(exchange.method.as_ref())?,
@@ -145,40 +106,6 @@ pub(super) fn compile(file: &File, c: &mut Compiler<'_>) -> Result<Option<Exchan
         response,
         upstream,
     }))
-}
-
-/// A field within an element of a list.
-fn within(tree: &mut Tree, key: Option<&String>) -> Result<Value, MappingError> {
-    let none = super::file::Headers::default();
-    let mut c = Compiler { tree: std::mem::take(tree), headers: &none, absent: Vec::new() };
-    let value = c.value(key.map(|k| Field::Key(k.clone())).as_ref());
-    *tree = c.tree;
-    value
-}
-
-fn events(e: &super::file::Events, c: &mut Compiler<'_>) -> Result<EventParts, MappingError> {
-    let mut tree = Tree::default();
-    Ok(EventParts {
-        list: c.value(Some(&Field::Key(e.at.clone())))?,
-        id: within(&mut tree, e.id.as_ref())?,
-        data: within(&mut tree, e.data.as_ref())?,
-        rpc_id: within(&mut tree, e.rpc_id.as_ref())?,
-        kind: within(&mut tree, e.kind.as_ref())?,
-        response: e.response.clone().unwrap_or_default(),
-        tree,
-    })
-}
-
-fn attempts(at: &str, u: &super::file::Upstream, c: &mut Compiler<'_>) -> Result<AttemptParts, MappingError> {
-    let mut tree = Tree::default();
-    Ok(AttemptParts {
-        list: c.value(Some(&Field::Key(at.to_owned())))?,
-        addr: within(&mut tree, u.each_addr.as_ref())?,
-        port: within(&mut tree, u.each_port.as_ref())?,
-        status: within(&mut tree, u.each_status.as_ref())?,
-        failed: within(&mut tree, u.each_failed.as_ref())?,
-        tree,
-    })
 }
 
 impl ExchangeParts {
@@ -325,104 +252,4 @@ fn is_masked(text: &str) -> bool {
     text.eq_ignore_ascii_case("redacted")
         || text.eq_ignore_ascii_case("filtered")
         || (!text.is_empty() && text.bytes().all(|b| b == b'*'))
-}
-
-impl EventParts {
-    fn read(&self, row: &Row<'_>, absent: &[String], keep: Keep) -> Option<Vec<SseEvent>> {
-        let json = self.list.json(row, absent)?;
-        let elements = serde_json::from_str::<Vec<&RawValue>>(&json).ok()?;
-        let mut events = Vec::with_capacity(elements.len());
-        for element in elements {
-            let mut slots = Slots::new();
-            if self.tree.collect(element.get().as_bytes(), &mut slots).is_err() {
-                continue;
-            }
-            let row = Row { slots, texts: Vec::new(), groups: None };
-            events.push(self.event(&row, element.get(), keep));
-        }
-        Some(events)
-    }
-
-    fn event(&self, row: &Row<'_>, element: &str, keep: Keep) -> SseEvent {
-        let data = self.data.json(row, &[]);
-        let told = self.kind.text(row, &[]).is_some_and(|k| k == self.response.as_str());
-        let message = match &data {
-            Some(data) => rpc::read_message(data.as_bytes(), keep).ok(),
-            // The log keeps no data, but says which request the event answers.
-            None if told => {
-                let id = self.rpc_id.json(row, &[]).map(|id| super::message::id_of(&id, false));
-                let id = if self.rpc_id.is_bare(row) {
-                    id
-                } else {
-                    self.rpc_id.text(row, &[]).map(|t| crate::event::RpcId::String(t.into()))
-                };
-                Some(Message::Response(RpcResponse { id, outcome: RpcOutcome::Result }))
-            }
-            None => None,
-        };
-        let hashed = data.as_deref().unwrap_or(element);
-        SseEvent {
-            id: self.id.text(row, &[]).map(|t| Text::from(&*t)),
-            retry: None,
-            at: None,
-            message,
-            has_data: data.as_deref().map_or(self.kind.is_given(), |d| !d.is_empty()),
-            data_hash: rapidhash::v3::rapidhash_v3(hashed.as_bytes()),
-        }
-    }
-}
-
-impl UpstreamParts {
-    fn read(&self, row: &Row<'_>, absent: &[String]) -> Vec<Attempt> {
-        if let Some(each) = &self.each {
-            return each.read(row, absent);
-        }
-        let addresses = self.addr.text(row, absent);
-        let statuses = self.status.text(row, absent);
-        let more = self.retries.number(row, absent).unwrap_or(0);
-        let total =
-            self.attempts.number(row, absent).unwrap_or(more + u64::from(addresses.is_some() || more > 0));
-        let items = |list: &Option<std::borrow::Cow<'_, str>>| -> Vec<String> {
-            list.as_deref().map(|l| l.split(',').map(|i| i.trim().to_owned()).collect()).unwrap_or_default()
-        };
-        let (addresses, statuses) = (items(&addresses), items(&statuses));
-        // A counter may be wrong by any amount; a proxy tries a few times, not thousands.
-        let count = usize::try_from(total).unwrap_or(0).min(64).max(addresses.len());
-        (0..count)
-            .map(|i| {
-                // Where only the last upstream is named, the earlier ones are not.
-                let at = (i + addresses.len()).checked_sub(count);
-                let status = at.and_then(|at| statuses.get(at)).and_then(|s| s.parse().ok());
-                let delivered = if status.is_some() { Delivered::Yes } else { Delivered::Unknown };
-                access::attempt(at.and_then(|at| addresses.get(at)).map(String::as_str), status, delivered)
-            })
-            .collect()
-    }
-}
-
-impl AttemptParts {
-    fn read(&self, row: &Row<'_>, absent: &[String]) -> Vec<Attempt> {
-        let Some(json) = self.list.json(row, absent) else { return Vec::new() };
-        let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(&json) else { return Vec::new() };
-        let mut attempts = Vec::new();
-        for element in elements.iter().take(64) {
-            let mut slots = Slots::new();
-            if self.tree.collect(element.get().as_bytes(), &mut slots).is_err() {
-                continue;
-            }
-            let row = Row { slots, texts: Vec::new(), groups: None };
-            let addr = self.addr.text(&row, absent).map(|a| match self.port.text(&row, absent) {
-                Some(port) => format!("{a}:{port}"),
-                None => a.into_owned(),
-            });
-            let status = self.status.number(&row, absent).and_then(|n| u16::try_from(n).ok());
-            let delivered = match (status, self.failed.text(&row, absent)) {
-                (Some(_), _) => Delivered::Yes,
-                (None, Some(_)) => Delivered::No,
-                (None, None) => Delivered::Unknown,
-            };
-            attempts.push(access::attempt(addr.as_deref(), status, delivered));
-        }
-        attempts
-    }
 }

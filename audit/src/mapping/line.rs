@@ -13,7 +13,6 @@ use crate::event::{
     Remark, RpcId, RpcOutcome, RpcRequest, Text, ToolCall, Unreadable, Vantage, What,
 };
 use regex::Regex;
-use std::borrow::Cow;
 
 /// A compiled `[[line]]`.
 #[derive(Debug)]
@@ -250,7 +249,7 @@ impl Line {
     }
 }
 
-fn read_call(params: &Cow<'_, str>, keep: Keep) -> Option<ToolCall> {
+fn read_call(params: &str, keep: Keep) -> Option<ToolCall> {
     let told = format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"tools/call\",\"params\":{params}}}");
     match rpc::read_message(told.as_bytes(), keep).ok()? {
         Message::Request(request) => request.call.filter(|call| !call.tool.is_empty()),

@@ -7,15 +7,13 @@ use super::field::{Compiler, Row, Value, expression};
 use super::file::File;
 use super::line::{self, Line};
 use super::message::{self, Parts};
+use super::party::{self, IdentityParts, KeyParts};
 use super::slot::{Slot, Slots, Step, Tree};
 use super::{MappingError, clock};
 use crate::adapter::RecordProblem;
 use crate::adapter::access::{self, Draft};
 use crate::adapter::rpc::Keep;
-use crate::event::{
-    Cause, ClientInfo, Delivered, Event, Identity, Keys, Remark, SessionScope, Text, Time, TimeMeans,
-    Vantage, What,
-};
+use crate::event::{Cause, Delivered, Event, Remark, SessionScope, Text, Time, TimeMeans, Vantage, What};
 use crate::source::Record;
 use regex::Regex;
 
@@ -47,28 +45,6 @@ struct TimeParts {
     means: TimeMeans,
     duration: Value,
     end: Value,
-}
-
-#[derive(Debug)]
-struct IdentityParts {
-    subject: Value,
-    client_name: Value,
-    client_version: Value,
-    remote_addr: Value,
-    remote_port: Value,
-    forwarded_for: Value,
-    user_agent: Value,
-    connection: Value,
-}
-
-#[derive(Debug)]
-struct KeyParts {
-    request: Value,
-    trace: Value,
-    span: Value,
-    parent: Value,
-    traceparent: Value,
-    shipper: Value,
 }
 
 /// A file's vantage by its name.
@@ -163,8 +139,8 @@ impl Plan {
             time,
             exchange: exchange::compile(file, &mut c)?,
             instance: c.value(file.instance.as_ref())?,
-            identity: identity(file, &mut c)?,
-            keys: keys(file, &mut c)?,
+            identity: party::identity(file, &mut c)?,
+            keys: party::keys(file, &mut c)?,
             parts: file.rpc.as_ref().map(|rpc| message::compile(rpc, &mut c)).transpose()?,
             ends: ending::compile(&file.end, &mut c)?,
             lines: line::compile(&file.line, &mut c)?,
@@ -218,7 +194,7 @@ impl Plan {
             let found = regex
                 .captures(text)
                 .ok_or_else(|| malformed(&self.name, "the line does not match the pattern"))?;
-            row.texts = vec![None; self.tree.len()];
+            row.texts = self.tree.empty_texts();
             for (name, slot) in slots {
                 row.texts[*slot] = found.name(name).map(|m| m.as_str());
             }
@@ -381,76 +357,4 @@ impl Plan {
 
 fn malformed(name: &str, why: &str) -> RecordProblem {
     RecordProblem::Malformed { format: "record of its log", why: format!("{name}: {why}") }
-}
-
-fn identity(file: &File, c: &mut Compiler<'_>) -> Result<IdentityParts, MappingError> {
-    let i = &file.identity;
-    Ok(IdentityParts {
-        subject: c.value(i.subject.as_ref())?,
-        client_name: c.value(i.client_name.as_ref())?,
-        client_version: c.value(i.client_version.as_ref())?,
-        remote_addr: c.value(i.remote_addr.as_ref())?,
-        remote_port: c.value(i.remote_port.as_ref())?,
-        forwarded_for: c.value_or_header(i.forwarded_for.as_ref(), "request", "x-forwarded-for")?,
-        user_agent: c.value_or_header(i.user_agent.as_ref(), "request", "user-agent")?,
-        connection: c.value(i.connection.as_ref())?,
-    })
-}
-
-fn keys(file: &File, c: &mut Compiler<'_>) -> Result<KeyParts, MappingError> {
-    let k = &file.keys;
-    Ok(KeyParts {
-        request: c.value_or_header(k.request.as_ref(), "request", "x-request-id")?,
-        trace: c.value(k.trace.as_ref())?,
-        span: c.value(k.span.as_ref())?,
-        parent: c.value(k.parent.as_ref())?,
-        traceparent: c.value_or_header(k.traceparent.as_ref(), "request", "traceparent")?,
-        shipper: c.value(k.shipper.as_ref())?,
-    })
-}
-
-impl IdentityParts {
-    fn read(&self, row: &Row<'_>, absent: &[String]) -> Identity {
-        let text = |v: &Value| v.text(row, absent).map(|t| Text::from(&*t));
-        let addr = text(&self.remote_addr);
-        let (addr, port) = match addr.as_deref().map(split_port) {
-            Some((addr, port)) => (Some(Text::from(addr)), port),
-            None => (None, None),
-        };
-        let name = text(&self.client_name);
-        Identity {
-            subject: text(&self.subject),
-            client: name
-                .map(|name| ClientInfo { name, version: text(&self.client_version).unwrap_or_default() }),
-            remote_addr: addr,
-            remote_port: self.remote_port.number(row, absent).and_then(|n| u16::try_from(n).ok()).or(port),
-            forwarded_for: text(&self.forwarded_for),
-            user_agent: text(&self.user_agent),
-            connection: text(&self.connection),
-        }
-    }
-}
-
-/// `203.0.113.24:51544` and `[2001:db8::1]:51544`; a bare IPv6 address keeps its colons.
-fn split_port(addr: &str) -> (&str, Option<u16>) {
-    if let Some((host, port)) = addr.strip_prefix('[').and_then(|a| a.split_once(']')) {
-        return (host, port.strip_prefix(':').and_then(|p| p.parse().ok()));
-    }
-    match addr.split_once(':') {
-        Some((host, port)) if !port.contains(':') => (host, port.parse().ok()),
-        _ => (addr, None),
-    }
-}
-
-impl KeyParts {
-    fn read(&self, row: &Row<'_>, absent: &[String], record: &Record<'_>) -> Keys {
-        let text = |v: &Value| v.text(row, absent).map(|t| Text::from(&*t));
-        let mut keys = Keys { request: text(&self.request), ..Keys::default() };
-        access::trace(self.traceparent.text(row, absent).as_deref(), &mut keys);
-        keys.trace = text(&self.trace).or(keys.trace);
-        keys.span = text(&self.span);
-        keys.parent = text(&self.parent).or(keys.parent);
-        keys.shipper = record.shipped.id.clone().or_else(|| text(&self.shipper));
-        keys
-    }
 }

@@ -70,9 +70,9 @@ impl Tree {
         }
     }
 
-    /// Number of slots.
-    pub fn len(&self) -> usize {
-        self.slots
+    /// A place for every wanted value.
+    pub fn empty_texts<'a>(&self) -> Vec<Option<&'a str>> {
+        vec![None; self.slots]
     }
 
     /// Collects the wanted values of `record`, a JSON object.
@@ -99,17 +99,20 @@ impl Tree {
         if let Ok(i) = node.exact.binary_search_by(|(known, _)| (**known).cmp(key)) {
             return Some(node.exact[i].1);
         }
-        if node.folded.is_empty() {
-            return None;
-        }
-        let key = fold(key);
-        node.folded.binary_search_by(|(known, _)| (**known).cmp(&key)).ok().map(|i| node.folded[i].1)
+        // A dozen header names at most: comparing in place is quicker than folding each key into a string.
+        node.folded.iter().find(|(known, _)| folds_to(key, known)).map(|(_, child)| *child)
     }
 }
 
 /// A header's name as it is compared.
 pub fn fold(name: &str) -> String {
     name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
+}
+
+/// Whether `name` is `folded` when case is put aside and `-` is taken for `_`.
+fn folds_to(name: &str, folded: &str) -> bool {
+    let same = |(a, b): (u8, u8)| a == b || a.to_ascii_lowercase() == b || (a == b'-' && b == b'_');
+    name.len() == folded.len() && name.bytes().zip(folded.bytes()).all(same)
 }
 
 struct Walk<'t, 's, 'a> {

@@ -2,6 +2,7 @@
 //! Knows the shells of formats.md section 5; refuses to look at what the innermost record says.
 
 mod envelope;
+mod export;
 mod jaeger;
 mod otlp;
 mod partial;
@@ -147,7 +148,7 @@ impl Peeler {
 fn peel_once(text: &[u8]) -> Peeled {
     match text.first() {
         Some(b'{') => envelope::peel(text),
-        Some(b'[') => envelope::peel_fields(text).unwrap_or_else(|| text::peel(text)),
+        Some(b'[') => export::peel_fields(text).unwrap_or_else(|| text::peel(text)),
         _ => text::peel(text),
     }
 }

@@ -1,0 +1,91 @@
+//! The events of a stream, as a log lists them.
+//! Knows how an element becomes an event; data that the log leaves out stays out.
+
+use super::MappingError;
+use super::field::{Compiler, Row, Value};
+use super::file::Field;
+use super::message;
+use super::slot::{Slots, Tree};
+use crate::adapter::rpc::{self, Keep};
+use crate::event::{Message, RpcId, RpcOutcome, RpcResponse, SseEvent, Text};
+use serde_json::value::RawValue;
+
+/// A compiled `[response] events`.
+#[derive(Debug)]
+pub(super) struct EventParts {
+    list: Value,
+    tree: Tree,
+    id: Value,
+    data: Value,
+    rpc_id: Value,
+    kind: Value,
+    response: String,
+}
+
+pub(super) fn compile(e: &super::file::Events, c: &mut Compiler<'_>) -> Result<EventParts, MappingError> {
+    let mut tree = Tree::default();
+    Ok(EventParts {
+        list: c.value(Some(&Field::Key(e.at.clone())))?,
+        id: within(&mut tree, e.id.as_ref())?,
+        data: within(&mut tree, e.data.as_ref())?,
+        rpc_id: within(&mut tree, e.rpc_id.as_ref())?,
+        kind: within(&mut tree, e.kind.as_ref())?,
+        response: e.response.clone().unwrap_or_default(),
+        tree,
+    })
+}
+
+/// A field within an element of a list.
+pub(super) fn within(tree: &mut Tree, key: Option<&String>) -> Result<Value, MappingError> {
+    let none = super::file::Headers::default();
+    let mut c = Compiler { tree: std::mem::take(tree), headers: &none, absent: Vec::new() };
+    let value = c.value(key.map(|k| Field::Key(k.clone())).as_ref());
+    *tree = c.tree;
+    value
+}
+
+impl EventParts {
+    /// The events of a record; `None`: it lists none.
+    pub(super) fn read(&self, row: &Row<'_>, absent: &[String], keep: Keep) -> Option<Vec<SseEvent>> {
+        let json = self.list.json(row, absent)?;
+        let elements = serde_json::from_str::<Vec<&RawValue>>(&json).ok()?;
+        let mut events = Vec::with_capacity(elements.len());
+        for element in elements {
+            let mut slots = Slots::new();
+            if self.tree.collect(element.get().as_bytes(), &mut slots).is_err() {
+                continue;
+            }
+            let row = Row { slots, texts: Vec::new(), groups: None };
+            events.push(self.event(&row, element.get(), keep));
+        }
+        Some(events)
+    }
+
+    fn event(&self, row: &Row<'_>, element: &str, keep: Keep) -> SseEvent {
+        let data = self.data.json(row, &[]);
+        let told = self.kind.text(row, &[]).is_some_and(|k| k == self.response.as_str());
+        let message = match &data {
+            Some(data) => rpc::read_message(data.as_bytes(), keep).ok(),
+            // The log keeps no data, but says which request the event answers.
+            None if told => {
+                let id = self.rpc_id.json(row, &[]).map(|id| message::id_of(&id, false));
+                let id = if self.rpc_id.is_bare(row) {
+                    id
+                } else {
+                    self.rpc_id.text(row, &[]).map(|t| RpcId::String(t.into()))
+                };
+                Some(Message::Response(RpcResponse { id, outcome: RpcOutcome::Result }))
+            }
+            None => None,
+        };
+        let hashed = data.as_deref().unwrap_or(element);
+        SseEvent {
+            id: self.id.text(row, &[]).map(|t| Text::from(&*t)),
+            retry: None,
+            at: None,
+            message,
+            has_data: data.as_deref().map_or(self.kind.is_given(), |d| !d.is_empty()),
+            data_hash: rapidhash::v3::rapidhash_v3(hashed.as_bytes()),
+        }
+    }
+}
