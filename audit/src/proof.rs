@@ -8,6 +8,7 @@ use crate::finding::{
 use crate::join::Contact;
 use crate::timeline::close::id_text;
 use crate::timeline::{Reached, Send, Timeline};
+use std::collections::HashSet;
 use unbroken_contract::breach::Breach;
 
 /// Where findings are gathered, with the paths of the files that origins point to.
@@ -17,6 +18,8 @@ pub struct Court<'a> {
     pub paths: &'a [String],
     /// The program of the client whose timeline is looked at.
     pub client: Option<String>,
+    /// Resumes of this timeline that a finding speaks of already: at most one finding per party and resume.
+    pub resumes: HashSet<usize>,
     /// What was found so far.
     pub findings: Vec<Finding>,
 }

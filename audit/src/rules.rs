@@ -50,7 +50,22 @@ rules! {
     resume_without_cursor
     expired_session_kept
     session_misrouted
+    cursor_outlives_session
+    cursor_regressed
+    resume_in_other_namespace
+    replay_repeats
+    empty_resume
     event_id_reused
+    retry_ignored
+    unbounded_reconnect
+    request_id_reused
+    reissue_kept_id
+    unknown_session_not_404
+    session_ended_on_transient
+    context_changed
+    ran_after_cancel
+    retention_too_short
+    orphaned_session
 }
 
 /// Looks at one timeline with every rule.
@@ -62,6 +77,7 @@ pub fn check(timeline: &Timeline, court: &mut Court<'_>) {
     let chain_of = chains.iter().enumerate().flat_map(of).collect();
     let case = Case { timeline, chains: &chains, chain_of };
     court.client = timeline.client.program();
+    court.resumes.clear();
     for rule in ALL {
         (rule.check)(&case, court);
     }

@@ -39,7 +39,8 @@ pub fn judge(events: Vec<Event>, paths: &[String]) -> (Vec<Finding>, Counts) {
     let joined = join::join(events);
     let span = span(&joined);
     let timelines = timeline::build(joined);
-    let mut court = Court { paths, client: None, findings: Vec::new() };
+    let mut court =
+        Court { paths, client: None, resumes: std::collections::HashSet::new(), findings: Vec::new() };
     let mut counts = Counts { span, ..Counts::default() };
     let mut spread = Spread::default();
     for timeline in &timelines {

@@ -2,8 +2,8 @@
 //! Knows how facts of several vantages are put together; not which exchanges are the same.
 
 use crate::event::{
-    Arguments, Attempt, Body, Cause, Delivered, Exchange, Identity, Keys, Known, Message, Nanos, Origin,
-    Phase, RpcId, RpcOutcome, RpcRequest, SessionScope, SseEvent, Text, Time, ToolCall, Vantage,
+    Arguments, Attempt, Body, Cause, Exchange, Identity, Keys, Known, Message, Nanos, Origin, Phase, RpcId,
+    RpcOutcome, RpcRequest, SessionScope, SseEvent, Text, Time, ToolCall, Vantage,
 };
 
 /// One exchange, however many logs saw it.
@@ -228,6 +228,15 @@ fn rank(vantage: Vantage) -> u8 {
     }
 }
 
+fn told(body: &Body) -> u8 {
+    let Body::Messages(messages) = body else { return u8::from(*body != Body::Unknown) };
+    let with_arguments = messages.iter().any(|message| {
+        let Message::Request(request) = message else { return false };
+        request.call.as_ref().is_some_and(|call| matches!(call.arguments, Arguments::Canonical { .. }))
+    });
+    2 + u8::from(with_arguments)
+}
+
 fn fill<T>(slot: &mut Option<T>, other: Option<T>) {
     if slot.is_none() {
         *slot = other;
@@ -265,7 +274,8 @@ fn exchange(near: &mut Exchange, far: Exchange) {
     fill(&mut near.request.mcp_name, far.request.mcp_name);
     fill(&mut near.request.idempotency_key, far.request.idempotency_key);
     fill(&mut near.request.credential, far.request.credential);
-    if !matches!(near.request.body, Body::Messages(_)) && far.request.body != Body::Unknown {
+    // Of two readings of one request the one that keeps the arguments says more.
+    if far.request.body != Body::Unknown && told(&far.request.body) > told(&near.request.body) {
         near.request.body = far.request.body;
     }
     fill(&mut near.response.session, far.response.session);

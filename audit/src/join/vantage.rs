@@ -3,6 +3,7 @@
 
 use super::Contact;
 use crate::event::{Body, Message, Method, Nanos, SessionScope};
+use crate::timeline::close::same_id;
 use std::collections::{HashMap, VecDeque};
 
 /// How far apart two vantages may place the start of one request: network and queueing between the hops, the capture's
@@ -146,11 +147,13 @@ fn bodies(a: &Body, b: &Body) -> bool {
 fn message(a: &Message, b: &Message) -> bool {
     match (a, b) {
         (Message::Request(a), Message::Request(b)) => {
-            a.id == b.id
-                && a.method == b.method
-                && a.call.as_ref().map(|c| &c.tool) == b.call.as_ref().map(|c| &c.tool)
+            let tools = a.call.as_ref().zip(b.call.as_ref()).is_none_or(|(a, b)| a.tool == b.tool);
+            let ids = a.id.as_ref().zip(b.id.as_ref()).is_none_or(|(a, b)| same_id(a, b));
+            ids && tools && a.method == b.method
         }
-        (Message::Notification(a), Message::Notification(b)) => a == b,
+        (Message::Notification(a), Message::Notification(b)) => {
+            a.method == b.method && agree(&a.cancels, &b.cancels, false)
+        }
         (Message::Response(a), Message::Response(b)) => a.id == b.id,
         _ => false,
     }

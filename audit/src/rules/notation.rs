@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! START[-END] METHOD [SESSION] [initialize|list|call TOOL|cancel|notify] [#ID] [{ARGUMENTS}] [after EVENT] [key K]
-//!     [client NAME] [version V] -> STATUS [opens SESSION] [sse] [id EVENT] [data] [retry MS] [answers #ID] [fails #ID CODE]
+//!     [client NAME] [version V] -> STATUS [opens SESSION] [sse] [id EVENT] [progress EVENT] [data] [retry MS] [lost] [answers #ID] [fails #ID CODE]
 //!     [tools TOOL:HINT] [ends|cut|idle|closed] [by INSTANCE] [tried A,B] [refused A] [wait SECONDS]
 //! TIME run TOOL [SESSION] [#ID] started|effect|finished|aborted [by INSTANCE]
 //! also BREACH, BREACH
@@ -180,6 +180,13 @@ fn response(exchange: &mut Exchange, mut words: SplitWhitespace<'_>) {
             "opens" => exchange.response.session = Some(next().into()),
             "id" => sse.push_str(&format!("id: {}\ndata:\n\n", next())),
             "data" => sse.push_str("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n"),
+            "progress" => sse.push_str(&format!(
+                "id: {0}\ndata: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{\"at\":\"{0}\"}}}}\n\n",
+                next()
+            )),
+            "lost" => messages.push(
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Event not found"}}"#.to_owned(),
+            ),
             "retry" => sse.push_str(&format!("retry: {}\ndata:\n\n", next())),
             "answers" => messages.push(format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, &next()[1..])),
             "fails" => {

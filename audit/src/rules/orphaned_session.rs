@@ -1,0 +1,64 @@
+//! A session is left open while the same client opens another.
+//!
+//! # What happens
+//! The client closes all its streams of a session in the middle of a call, never ends the session, and opens another one.
+//!
+//! # Why it matters
+//! The server keeps the session and runs the call to its end for nobody. What the call does is done; who wanted it does not
+//! learn of it.
+//!
+//! # Flagged
+//! ```flagged
+//! 0.0-0.1 POST initialize #0 -> 200 opens S1
+//! 1.0-2.0 POST S1 call pay #2 {"amount":40} -> 200 sse closed
+//! 2.5-2.6 POST initialize #0 -> 200 opens S2
+//! ```
+//!
+//! # Accepted
+//! A session per call, each with its response; a session that was ended.
+//! ```accepted
+//! 0.0-0.1 POST initialize #0 -> 200 opens S1
+//! 1.0-2.0 POST S1 call pay #2 {"amount":40} -> 200 answers #2
+//! 2.5-2.6 POST initialize #0 -> 200 opens S2
+//! ```
+//!
+//! # Instead
+//! Cancel what is not wanted any more and end the session with a DELETE.
+//!
+//! # Limits
+//! A client that died looks the same; that is why it is a note.
+
+use super::Case;
+use crate::event::Method;
+use crate::finding::{Certainty, Role};
+use crate::pair::HORIZON;
+use crate::proof::{Court, Draft, plain, request, session};
+use unbroken_contract::breach::Breach;
+
+pub(super) const BREACH: Breach = Breach::OrphanedSession;
+const HELP: &str = "cancel open calls and end the session with a DELETE before opening another";
+
+pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
+    let timeline = case.timeline;
+    for held in timeline.sessions.iter().filter(|held| held.gone.is_none() && held.deleted.is_none()) {
+        let calls = || held.contacts.iter().flat_map(|at| timeline.calls_of(*at));
+        let running: Vec<_> = calls().filter(|send| send.unanswered() && send.aborted && send.cancelled.is_none()).collect();
+        // A call that was cut by somebody else makes it `session-discarded`.
+        let (Some(first), false) = (running.first(), calls().any(|send| send.unanswered() && !send.aborted)) else { continue };
+        let last = held.contacts.iter().rev().find(|at| timeline.contacts[**at].exchange.method == Method::Post);
+        let next = last.and_then(|last| timeline.initializes.get(timeline.initializes.partition_point(|at| at <= last)));
+        let Some(next) = next.filter(|at| timeline.contacts[**at].start - first.start <= HORIZON) else { continue };
+        let count = running.len();
+        let message = vec![plain("session "), session(&held.id), plain(format!(" was left open with {count} calls running while another was opened"))];
+        let mut draft = Draft::new(BREACH, Certainty::Likely, message, HELP);
+        draft.session = Some(held.id.clone());
+        for (at, role) in [(first.contact, Role::Send), (*next, Role::Initialize)] {
+            let contact = &timeline.contacts[at];
+            draft.proof.push(court.step(contact, role, request(contact)));
+        }
+        draft.same_by = Some(timeline.client.same_by());
+        draft.missing = Some("the client's own log would show whether it went on or was started anew");
+        draft.print.text(&held.id);
+        court.report(draft);
+    }
+}
