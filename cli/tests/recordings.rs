@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{View, all_recordings, audit, command, findings, ran, root, shipped};
+use command::{View, all_recordings, audit, command, each, findings, ran, root, shipped};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -141,7 +141,7 @@ fn places<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
 
 /// Every run ends well; every place exists; nothing is reported that the truth does not speak of.
 fn stand(runs: &[PathBuf]) {
-    for run in runs {
+    each(runs, |run| {
         let text = fs::read_to_string(run.join("truth.json")).expect("every run has its truth");
         let truth: Value = serde_json::from_str(&text).expect("the truth is JSON");
         let spoken: BTreeSet<&str> = ["must_report", "may_report"]
@@ -182,7 +182,7 @@ fn stand(runs: &[PathBuf]) {
                 }
             }
         }
-    }
+    });
 }
 
 #[test]

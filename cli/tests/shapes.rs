@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{View, all_recordings, audit, audit_in_every_format, findings, root, shipped};
+use command::{View, all_recordings, audit, audit_in_every_format, each, findings, root, shipped};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ fn fingerprints(format: &str, out: &str) -> BTreeSet<String> {
 }
 
 fn formats_agree(runs: &[PathBuf]) {
-    for run in runs {
+    each(runs, |run| {
         let (_, texts) = audit_in_every_format(&View::Wire.files(run));
         let text = |format| &texts.iter().find(|(of, _)| *of == format).expect("every format is written").1;
         let found = findings(text("json"));
@@ -91,7 +91,7 @@ fn formats_agree(runs: &[PathBuf]) {
         assert_eq!(lines("brief"), found.len(), "{}", run.display());
         let told = text("human").matches("  more: unbroken explain").count();
         assert_eq!(told, found.len().min(50), "{}", run.display());
-    }
+    });
 }
 
 #[test]

@@ -75,6 +75,17 @@ fn runs_below(folder: &Path) -> Vec<PathBuf> {
     runs
 }
 
+/// Tries every run, on as many threads as there are cores; a failure of one fails the test.
+pub(crate) fn each(runs: &[PathBuf], attempt: impl Fn(&Path) + Sync) {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for first in 0..threads {
+            let attempt = &attempt;
+            scope.spawn(move || runs.iter().skip(first).step_by(threads).for_each(|run| attempt(run)));
+        }
+    });
+}
+
 /// What one place of observation recorded of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
