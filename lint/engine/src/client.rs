@@ -58,10 +58,13 @@ impl<'a> Client<'a> {
     /// Whether the crate has any business with MCP sessions: without it no rule runs.
     #[must_use]
     pub fn concerns(&self) -> bool {
+        let names = |text: &Name| {
+            text.eq_ignore_ascii_case("mcp-session-id") || text.eq_ignore_ascii_case("last-event-id")
+        };
         !self.headers.is_empty()
             || !self.handle_types.is_empty()
             || self.own.iter().any(|deeds| deeds.has(Deeds::STREAMABLE))
-            || self.scope.all().any(|fx| self.scope.function(fx).marks.checked)
+            || self.scope.files.iter().flat_map(|file| &file.consts).any(|(_, text)| names(text))
     }
 
     /// The functions to be judged: not test code, not a server's.

@@ -147,13 +147,7 @@ impl Client<'_> {
     /// The slots that a value comes from, and the values that go into them elsewhere.
     fn slots_behind(&self, at: At) -> Vec<(Slot, Vec<At>)> {
         let mut out = Vec::new();
-        let body = self.scope.body(at.fx);
-        if let Some(name) = body.local(body.peel(at.id))
-            && &**name != "self"
-            && self.reassigned(at.fx, name)
-        {
-            out.push((Slot::Local(at.fx, name.clone()), Vec::new()));
-        }
+        out.extend(self.variable(at).map(|name| (Slot::Local(at.fx, name), Vec::new())));
         for origin in self.scope.origins(at) {
             self.behind(origin, 4, &mut out);
         }
@@ -200,6 +194,31 @@ impl Client<'_> {
             }
             _ => {}
         }
+    }
+
+    /// The local variable that a value is read from, if the function assigns it anew.
+    fn variable(&self, at: At) -> Option<Name> {
+        let body = self.scope.body(at.fx);
+        let mut id = at.id;
+        for _ in 0..12 {
+            id = body.peel(id);
+            id = match body.kind(id) {
+                Kind::Method(receiver, ..) => *receiver,
+                Kind::Path(path) if path.len() == 1 && &*path[0] != "self" => {
+                    if self.reassigned(at.fx, &path[0]) {
+                        return Some(path[0].clone());
+                    }
+                    match self.scope.binding(at.fx, &path[0], id)? {
+                        Binding::Let { init: Some(init), .. } => init,
+                        Binding::Match { value, .. } => value,
+                        _ => return None,
+                    }
+                }
+                Kind::Call(_, args) if args.len() == 1 => args[0],
+                _ => return None,
+            };
+        }
+        None
     }
 
     fn reassigned(&self, fx: Fx, name: &Name) -> bool {

@@ -180,6 +180,12 @@ impl Scope {
         if SHARED.contains(&&**name) || found.len() > AMBIGUOUS {
             return (Vec::new(), false);
         }
+        // Implementations of one trait are meant together, wherever they stand.
+        let of = |fx: &Fx| self.function(*fx).of_trait.clone();
+        let first = found.first().and_then(of);
+        if first.is_some() && found.iter().all(|fx| of(fx) == first) {
+            return (found, false);
+        }
         (self.nearest(at.fx, found), false)
     }
 
