@@ -321,3 +321,15 @@ fn every_recording_is_read() {
     }
     assert!(read_files > 900, "{read_files}");
 }
+
+#[test]
+fn a_null_is_logged_and_a_missing_key_is_not() {
+    let logged = |line: &str| match read_text(&format!("{line}\n")).0.pop().map(|e| e.what) {
+        Some(What::Exchange(x)) => (x.logged.session_in, x.logged.last_event_id, x.logged.instance),
+        other => panic!("{line}: {other:?}"),
+    };
+    let head = r#"{"start_time":"2026-08-14T09:00:05.000Z","method":"POST","response_code":200,"response_flags":"-","mcp_session_id_out":"S""#;
+    assert_eq!(logged(&format!("{head}}}")), (false, false, false));
+    let all = r#","mcp_session_id":null,"last_event_id":null,"upstream_host":"-"}"#;
+    assert_eq!(logged(&format!("{head}{all}")), (true, true, true));
+}

@@ -229,10 +229,11 @@ impl ExchangeParts {
             session_in: headers(&self.request.session, x.request.session.is_some()),
             session_out: headers(&self.response.session, x.response.session.is_some()),
             last_event_id: headers(&self.request.last_event_id, x.request.last_event_id.is_some()),
-            request_body: self.request.body.is_given(),
+            request_body: matches!(x.request.body, Body::Messages(_)) || self.request.body.is_logged(row),
             response_body: x.response.events.is_some() || x.response.body != Body::Unknown,
             end: false,
-            instance: self.upstream.addr.is_given() || self.upstream.each.is_some(),
+            // A key that this log never has tells nothing; one that is there and empty tells that no upstream was tried.
+            instance: !x.attempts.is_empty() || self.upstream.addr.is_logged(row),
         }
     }
 }

@@ -137,8 +137,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_, 'de> {
             let raw: &'de RawValue = map.next_value()?;
             let node = &self.tree.nodes[child];
             if let Some(slot) = node.slot
-                && self.slots[slot].is_none()
-                && raw.get() != "null"
+                && self.slots[slot].is_none_or(|known| known.get() == "null")
             {
                 self.slots[slot] = Some(raw);
             }
