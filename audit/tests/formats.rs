@@ -333,3 +333,41 @@ fn a_null_is_logged_and_a_missing_key_is_not() {
     let all = r#","mcp_session_id":null,"last_event_id":null,"upstream_host":"-"}"#;
     assert_eq!(logged(&format!("{head}{all}")), (true, true, true));
 }
+
+#[test]
+fn logs_without_mcp_facts_are_recognised_and_explain() {
+    let alb = r#"https 2026-08-14T09:01:05.020000Z app/lb/50dc 203.0.113.24:51544 198.51.100.11:8080 0.001 0.020 -1 504 504 563 291 "POST https://mcp.example.com:443/mcp HTTP/1.1" "agent/1" X TLSv1.3 arn:aws "Root=1-6a" "mcp.example.com" "arn" 0 2026-08-14T09:00:05.000000Z "forward" "-" "-""#;
+    let lines = [
+        (alb, "aws alb"),
+        (
+            r#"{"requestId":"r","ip":"203.0.113.24","requestTimeEpoch":1786698005000,"httpMethod":"POST","path":"/mcp","status":504,"responseLatency":29000}"#,
+            "aws api gateway",
+        ),
+        (
+            r#"{"timestamp":"2026-08-14T09:01:05Z","c-ip":"203.0.113.24","cs-method":"POST","cs-uri-stem":"/mcp","sc-status":"200","x-edge-request-id":"e","x-edge-detailed-result-type":"ClientCommError","time-taken":"60.02"}"#,
+            "aws cloudfront",
+        ),
+        (
+            r#"{"insertId":"i","timestamp":"2026-08-14T09:00:05Z","httpRequest":{"requestMethod":"POST","requestUrl":"https://x/mcp","latency":"60.02s"},"jsonPayload":{"@type":"type.googleapis.com/google.cloud.loadbalancing.type.LoadBalancerLogEntry","statusDetails":"client_disconnected_after_partial_response"}}"#,
+            "gcp load balancer",
+        ),
+    ];
+    for (line, format) in lines {
+        let (events, taken) = read_text(&format!("{line}\n"));
+        assert_eq!(taken.summary.format, format);
+        let Some(What::Remark(remark)) = events.first().map(|e| &e.what) else {
+            panic!("{format}: {events:?}")
+        };
+        assert_eq!((remark.method, remark.path.as_deref()), (Method::Post, Some("/mcp")), "{format}");
+        assert_ne!(remark.end.cause, Cause::Complete, "{format}");
+        assert!(events[0].identity.remote_addr.is_some() || format.starts_with("gcp"), "{format}");
+    }
+    let forge = r#"{"asctime":"2026-08-14 09:00:05,000","name":"mcpgateway.transports","levelname":"INFO","message":"[HTTP_AFFINITY] Worker 1 | Session 5f1c2b7e... | Owner: 2 | Forwarding HTTP request","@timestamp":"2026-08-14T09:00:05Z","hostname":"h","process_id":7,"request_id":"r"}"#;
+    let (events, taken) = read_text(&format!("{forge}\n"));
+    assert_eq!(taken.summary.format, "mcp context forge");
+    assert!(
+        matches!(&events[0].what, What::Lifecycle(l) if l.session_is_prefix && l.session.as_deref() == Some("5f1c2b7e"))
+    );
+    let (_, taken) = read_text("{\"level\":\"info\",\"msg\":\"started\"}\n");
+    assert!(!taken.summary.read && taken.problems.is_empty(), "{taken:?}");
+}

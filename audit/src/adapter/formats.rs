@@ -63,6 +63,7 @@ pub const SHIPPED: &[(&str, &str)] = shipped![
     "tshark",
     "unbroken",
     "uvicorn",
+    "w3c",
     "wire",
 ];
 
