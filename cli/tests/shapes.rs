@@ -73,6 +73,13 @@ fn fingerprints(format: &str, out: &str) -> BTreeSet<String> {
                 line.split("name=\"").nth(1)?.split('"').next()?.rsplit(' ').next().map(str::to_owned)
             })
             .collect(),
+        "html" => out
+            .split(" id=\"f-")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+            .map(str::to_owned)
+            .collect(),
+        "csv" => out.lines().skip(1).filter_map(|line| line.split(',').next()).map(str::to_owned).collect(),
         other => panic!("{other} shows no fingerprints"),
     }
 }
@@ -83,12 +90,14 @@ fn formats_agree(runs: &[PathBuf]) {
         let text = |format| &texts.iter().find(|(of, _)| *of == format).expect("every format is written").1;
         let found = findings(text("json"));
         let expected = fingerprints("json", text("json"));
-        for format in ["sarif", "junit"] {
+        for format in ["sarif", "junit", "html", "csv"] {
             assert_eq!(fingerprints(format, text(format)), expected, "{} {format}", run.display());
         }
         let lines =
             |format| text(format).lines().filter(|line| line.ends_with(')') && line.contains(": ")).count();
         assert_eq!(lines("brief"), found.len(), "{}", run.display());
+        let diagnostics = text("cargo").lines().filter(|line| line.contains("\"code\":\"unbroken::")).count();
+        assert_eq!(diagnostics, found.len(), "{}", run.display());
         let told = text("human").matches("  more: unbroken explain").count();
         assert_eq!(told, found.len().min(50), "{}", run.display());
     });
