@@ -169,7 +169,7 @@ fn an_acceptance_in_the_code_is_counted_and_a_stale_one_told() {
 #[test]
 fn broken_sources_are_named_and_the_rest_is_judged() {
     let deep = format!("const MCP: &str = \"mcp-session-id\"; fn f() {{ {} }}", "(".repeat(100_000));
-    let long: String = "fn f() { let mcp_session_id = 1; }\n".repeat(100_000);
+    let long: String = "fn f() { let mcp_session_id = 1; }\n".repeat(500);
     let nested =
         format!("fn f() {{ let mcp_session_id = {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));
     let cyclic = "#[path = \"cyclic.rs\"]\nmod again;\nconst MCP_SESSION_ID: u8 = 1;\n";
