@@ -8,13 +8,8 @@ const PARTS: [&str; 6] = ["What happens", "Why it matters", "Flagged", "Accepted
 
 /// Breaches that a half does not check yet. A rule that is added is taken off here: the test below insists.
 const NOT_YET_IN_CODE: &[Breach] = &[
-    Breach::CursorNotPersisted,
     Breach::CursorOutlivesSession,
-    Breach::BlindRetry,
-    Breach::UnboundedReconnect,
     Breach::RetryIgnored,
-    Breach::UncheckedResume,
-    Breach::ClampedCursor,
     Breach::UnownedResume,
     Breach::EmptyResume,
     Breach::SessionEndedOnTransient,
@@ -22,28 +17,13 @@ const NOT_YET_IN_CODE: &[Breach] = &[
     Breach::ReissueKeptId,
 ];
 const NOT_YET_IN_TRAFFIC: &[Breach] = &[
-    Breach::CursorOutlivesSession,
-    Breach::CursorRegressed,
     Breach::EofTakenAsCompletion,
-    Breach::UnboundedReconnect,
-    Breach::RetryIgnored,
-    Breach::ResumeInOtherNamespace,
     Breach::ReplayGap,
-    Breach::ReplayRepeats,
     Breach::ClampedCursor,
     Breach::UnownedResume,
-    Breach::EmptyResume,
     Breach::SessionRewritten,
-    Breach::ContextChanged,
-    Breach::SessionEndedOnTransient,
     Breach::PendingCallAbandoned,
-    Breach::UnknownSessionNot404,
-    Breach::RetentionTooShort,
     Breach::ForeignReplay,
-    Breach::RequestIdReused,
-    Breach::ReissueKeptId,
-    Breach::RanAfterCancel,
-    Breach::OrphanedSession,
 ];
 
 fn page(half: Halves, breach: Breach) -> Option<String> {
@@ -100,7 +80,7 @@ fn a_page_rests_on_the_contract_or_the_specification() {
             .nth(1)
             .and_then(|rest| rest.split("\n# ").next())
             .unwrap_or_default();
-        let rests = ["contract", "Contract", "specification", "MUST", "SHOULD", "RFC", "MCP, "]
+        let rests = ["contract", "Contract", "specification", "MUST", "SHOULD", "RFC", "MCP, ", "MCP 20"]
             .iter()
             .any(|word| why.contains(word));
         assert!(rests, "{half:?} {breach}: {why}");
