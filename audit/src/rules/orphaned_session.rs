@@ -4,8 +4,8 @@
 //! The client closes all its streams of a session in the middle of a call, never ends the session, and opens another one.
 //!
 //! # Why it matters
-//! The server keeps the session and runs the call to its end for nobody. What the call does is done; who wanted it does not
-//! learn of it.
+//! Contract 1: a session lives on until it is deleted or dropped. The server runs the call to its end for nobody. What
+//! the call does is done; who wanted it does not learn of it.
 //!
 //! # Flagged
 //! ```flagged
