@@ -13,7 +13,7 @@ fn recordings() -> Vec<PathBuf> {
     match std::env::var_os("UNBROKEN_SHARED") {
         // Every eighth of the whole collection is enough to find what the shipped ones do not show.
         Some(shared) => runs.extend(folders(&Path::new(&shared).join("captures")).into_iter().step_by(8)),
-        None => println!("UNBROKEN_SHARED is not set: only the shipped recordings are read"),
+        None => eprintln!("UNBROKEN_SHARED is not set: only the shipped recordings are read"),
     }
     assert!(!runs.is_empty(), "no recording was found");
     runs

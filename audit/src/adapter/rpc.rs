@@ -215,11 +215,12 @@ pub fn arguments(raw: Option<&str>, keep: Keep) -> Arguments {
     }
 }
 
-/// Digest of the canonical form of JSON text; none if it is not JSON.
+/// Digest of the canonical form of JSON text (contract 3.6); none if it is not JSON or nested deeper than the contract
+/// reads: such arguments are never the same as others.
 #[must_use]
 pub fn canonical_digest(json: &str) -> Option<Digest> {
-    let value: serde_json::Value = serde_json::from_str(json).ok()?;
-    Some(short(blake3::hash(value.to_string().as_bytes())))
+    let canonical = unbroken_contract::canonical::canonical(json.as_bytes()).ok()?;
+    Some(short(blake3::hash(&canonical)))
 }
 
 /// The first 128 bits of a hash.

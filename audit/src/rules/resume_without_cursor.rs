@@ -64,8 +64,7 @@ fn draft(timeline: &Timeline, stream: &Stream, opening: &Opening, cursor: &str, 
         .streams
         .iter()
         .flat_map(|other| &other.ids)
-        .filter(|(id, at)| &**id == cursor && *at < opening.contact)
-        .next_back();
+        .rfind(|(id, at)| &**id == cursor && *at < opening.contact);
     let certainty =
         if stream.openings.len() > 1 && stream.listens { Certainty::Proved } else { Certainty::Likely };
     let mut draft = Draft::new(BREACH, certainty, message, HELP);

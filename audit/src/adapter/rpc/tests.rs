@@ -97,3 +97,14 @@ proptest! {
         prop_assert!(bytes.trim_ascii().is_empty() == (body == Body::Empty));
     }
 }
+
+#[test]
+fn numbers_that_a_double_cannot_hold_are_told_apart() {
+    let of = |number: &str| {
+        call(&format!(
+            r#"{{"id":2,"method":"tools/call","params":{{"name":"t","arguments":{{"a":{number}}}}}}}"#
+        ))
+    };
+    assert_ne!(of("18446744073709551617"), of("18446744073709551618"));
+    assert_eq!(of("1.0"), of("1"));
+}
