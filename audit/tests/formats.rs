@@ -1,5 +1,5 @@
 //! Every format: detected, read, and the story's events at the certainty that the format allows.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! Files as records: the same records whatever the chunks, the rest read whatever is broken.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use proptest::prelude::*;
 use std::io::{Cursor, Read, Write};
