@@ -11,5 +11,6 @@ pub mod rules;
 pub mod run;
 pub mod source;
 pub mod spread;
+pub mod table;
 pub mod timeline;
 pub mod verdict;

@@ -8,6 +8,7 @@ use crate::event::{Nanos, Place};
 use crate::finding::Finding;
 use crate::source::{self, Limits};
 use crate::spread::Charts;
+use crate::table::Tables;
 use crate::verdict;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -87,22 +88,32 @@ pub struct Problem {
 /// Findings and summary are the same for any order of `files` and any number of threads. What cannot be read is named in
 /// [`Summary::problems`]; the rest is read.
 pub fn run(files: &[PathBuf], options: &Options, emit: &mut dyn FnMut(Finding)) -> Summary {
+    run_into(files, options, emit, None)
+}
+
+/// The same, and the sessions and calls as rows where somebody wants them.
+pub fn run_into(
+    files: &[PathBuf],
+    options: &Options,
+    emit: &mut dyn FnMut(Finding),
+    tables: Option<&mut Tables>,
+) -> Summary {
     match rayon::ThreadPoolBuilder::new().num_threads(options.threads).build() {
         Ok(pool) => {
-            let (findings, summary) = pool.install(|| audit(files, options));
+            let (findings, summary) = pool.install(|| audit(files, options, tables));
             findings.into_iter().for_each(emit);
             summary
         }
         // No thread could be started: the work is the same on this one.
         Err(_) => {
-            let (findings, summary) = audit(files, options);
+            let (findings, summary) = audit(files, options, tables);
             findings.into_iter().for_each(emit);
             summary
         }
     }
 }
 
-fn audit(files: &[PathBuf], options: &Options) -> (Vec<Finding>, Summary) {
+fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>) -> (Vec<Finding>, Summary) {
     let mut summary = Summary::default();
     let formats = formats(options, &mut summary.problems);
     let mut limits = Limits::default();
@@ -121,7 +132,7 @@ fn audit(files: &[PathBuf], options: &Options) -> (Vec<Finding>, Summary) {
         taken.push((*at, file));
     }
     let paths: Vec<String> = order.iter().map(|at| files[*at].to_string_lossy().into_owned()).collect();
-    let (findings, counts) = verdict::judge(events, &paths);
+    let (findings, counts) = verdict::judge_into(events, &paths, tables);
     for (_, file) in &mut taken {
         summary.problems.append(&mut file.problems);
     }

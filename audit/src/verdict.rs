@@ -7,6 +7,7 @@ use crate::join::{self, Joined};
 use crate::proof::Court;
 use crate::rules;
 use crate::spread::{Charts, Spread};
+use crate::table::Tables;
 use crate::timeline::{self, Timeline};
 use unbroken_contract::close::Close;
 
@@ -36,6 +37,15 @@ pub struct Counts {
 /// Findings come in the order of the log: by the first dated step of their proof, then by fingerprint.
 #[must_use]
 pub fn judge(events: Vec<Event>, paths: &[String]) -> (Vec<Finding>, Counts) {
+    judge_into(events, paths, None)
+}
+
+/// The same, and the sessions and calls as rows where somebody wants them.
+pub(crate) fn judge_into(
+    events: Vec<Event>,
+    paths: &[String],
+    mut tables: Option<&mut Tables>,
+) -> (Vec<Finding>, Counts) {
     let joined = join::join(events);
     let span = span(&joined);
     let timelines = timeline::build(joined);
@@ -47,6 +57,12 @@ pub fn judge(events: Vec<Event>, paths: &[String]) -> (Vec<Finding>, Counts) {
         rules::check(timeline, &mut court);
         count(timeline, &mut counts);
         spread.count(timeline);
+        if let Some(tables) = &mut tables {
+            tables.take(timeline);
+        }
+    }
+    if let Some(tables) = tables {
+        tables.sort();
     }
     counts.charts = spread.finish();
     let mut findings = court.findings;

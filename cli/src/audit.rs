@@ -16,6 +16,10 @@ pub(crate) struct AuditArgs {
     /// Largest record that is read, in bytes; larger ones are named and skipped [default: 16 MiB]
     #[arg(long, value_name = "BYTES", default_value_t = 0, hide_default_value = true)]
     pub(crate) max_record: usize,
+    /// Write sessions and calls as Parquet files into this folder
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) tables: Option<PathBuf>,
 }
 
 impl AuditArgs {

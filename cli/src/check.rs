@@ -38,9 +38,19 @@ impl Work<'_> {
                     mappings: args.mapping.clone(),
                     max_record: args.max_record,
                 };
-                let seen = run::run(&args.files(), &options, &mut |found| {
-                    take(translation::traffic::finding(found))
-                });
+                let mut emit = |found| take(translation::traffic::finding(found));
+                #[cfg(feature = "parquet")]
+                let seen = match &args.tables {
+                    Some(folder) => {
+                        let mut tables = unbroken_audit::table::Tables::default();
+                        let seen = run::run_into(&args.files(), &options, &mut emit, Some(&mut tables));
+                        crate::table::write(folder, &tables, &crate::output::secrets(shared)?)?;
+                        seen
+                    }
+                    None => run::run(&args.files(), &options, &mut emit),
+                };
+                #[cfg(not(feature = "parquet"))]
+                let seen = run::run(&args.files(), &options, &mut emit);
                 Ok(translation::traffic::summary(seen))
             }
         }

@@ -11,6 +11,8 @@ mod mapping;
 mod output;
 mod page;
 mod shell;
+#[cfg(feature = "parquet")]
+mod table;
 mod terminal;
 mod translation;
 

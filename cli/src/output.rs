@@ -94,7 +94,8 @@ fn source(path: &str) -> Option<String> {
     fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn secrets(shared: &Shared) -> Result<Secrets, Fault> {
+/// How secrets are shown, as asked.
+pub(crate) fn secrets(shared: &Shared) -> Result<Secrets, Fault> {
     let secrets = match (&shared.digest_key_file, std::env::var_os("UNBROKEN_DIGEST_KEY")) {
         (Some(path), _) => {
             let key = fs::read(path).map_err(|source| Fault::Unreadable { path: path.clone(), source })?;

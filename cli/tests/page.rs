@@ -29,7 +29,7 @@ fn drawn(page: &str, breach: &str) -> Vec<String> {
             let strokes: Vec<&str> =
                 row.split(" d=\"M").skip(1).filter_map(|rest| rest.split('"').next()).collect();
             let from = strokes.first().and_then(|stroke| stroke.split(' ').next()).map(name);
-            let to = strokes.iter().filter_map(|stroke| stroke.split('H').nth(1)).last().map(name);
+            let to = strokes.iter().filter_map(|stroke| stroke.split('H').nth(1)).next_back().map(name);
             format!("{number} {role} {}>{}", from.unwrap_or_default(), to.unwrap_or_default())
         })
         .collect()
