@@ -37,7 +37,7 @@ struct StepRow {
     time: Option<(String, String)>,
     place: String,
     text: String,
-    excerpt: Vec<(usize, String, bool)>,
+    excerpt: Vec<(String, String, bool)>,
 }
 
 struct SentRow {
@@ -83,7 +83,7 @@ fn steps(finding: &Finding, voice: &Voice<'_>, sources: &Sources) -> Vec<StepRow
 }
 
 /// Lines of source around a place of code, the ones meant marked; nothing for logs.
-fn excerpt(exhibit: &Exhibit, sources: &Sources) -> Vec<(usize, String, bool)> {
+fn excerpt(exhibit: &Exhibit, sources: &Sources) -> Vec<(String, String, bool)> {
     let Spot::Range(range) = exhibit.spot else { return Vec::new() };
     let Some(source) = sources(&exhibit.path) else { return Vec::new() };
     let (first, last) = (range.line as usize, range.end_line as usize);
@@ -95,7 +95,8 @@ fn excerpt(exhibit: &Exhibit, sources: &Sources) -> Vec<(usize, String, bool)> {
         .skip(first.saturating_sub(AROUND + 1))
         .take_while(|(number, _)| *number <= last + AROUND)
         .map(|(number, line)| {
-            (number, line.chars().take(LONGEST_LINE).collect(), (first..=last).contains(&number))
+            let meant = (first..=last).contains(&number);
+            (format!("{number:>4}"), line.chars().take(LONGEST_LINE).collect(), meant)
         })
         .collect()
 }
