@@ -149,21 +149,29 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>) -> (
     (findings, summary)
 }
 
-/// The shipped formats and those of the mapping files; a mapping that cannot be used is named and left out.
+/// The shipped formats and those of the mapping files; a mapping that cannot be used, alone or beside those before it, is
+/// named and left out.
 fn formats(options: &Options, problems: &mut Vec<Problem>) -> Formats {
+    let mut formats = Formats::load(&[]).expect("the shipped mappings are compiled by a test");
     let mut mappings = Vec::new();
     for path in &options.mappings {
         let shown = path.to_string_lossy().into_owned();
         match std::fs::read_to_string(path) {
-            Ok(text) => match Formats::load(&[(shown.clone(), text.clone())]) {
-                Ok(_) => mappings.push((shown, text)),
-                Err((_, why)) => problems.push(unusable(shown, &why.to_string())),
-            },
-            Err(why) => problems.push(unusable(shown, &why.to_string())),
+            Ok(text) => mappings.push((shown.clone(), text)),
+            Err(why) => {
+                problems.push(unusable(shown, &why.to_string()));
+                continue;
+            }
+        }
+        match Formats::load(&mappings) {
+            Ok(loaded) => formats = loaded,
+            Err((_, why)) => {
+                mappings.pop();
+                problems.push(unusable(shown, &why.to_string()));
+            }
         }
     }
-    // Each mapping was compiled above, and the shipped ones are compiled by a test.
-    Formats::load(&mappings).unwrap_or_else(|(name, why)| unreachable!("{name}: {why}"))
+    formats
 }
 
 fn unusable(path: String, why: &str) -> Problem {
