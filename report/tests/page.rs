@@ -155,6 +155,6 @@ fn ten_thousand_findings_open_and_more_are_counted() {
     let Some(browser) = Browser::find() else { return };
     let took = browser.paint(&page);
     eprintln!("{} bytes were painted in {took:?}", page.len());
-    // About 3 s on an idle machine of two cores; the bound leaves room for a busy one.
+    // About 2.4 s of processor time; the bound leaves room for a busy machine.
     assert!(took < std::time::Duration::from_secs(60), "{took:?}");
 }

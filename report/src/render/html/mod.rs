@@ -18,7 +18,8 @@ use std::io::{self, Write};
 use unbroken_contract::Level;
 
 /// Stories that are part of the page from the start; of later ones the text is, and is laid out when it is opened.
-/// Measured with 10,000 findings in Chromium: all at once open in 13 s, 250 of them in 2 s.
+/// Measured with 10,000 findings in Chromium: 2.4 s of processor time and 0.37 million nodes until the page is painted,
+/// against 4.9 s and 2.8 million with every story laid out.
 const DRAWN: u64 = 250;
 /// Findings in the table. Nobody reads more on a page, and the page is held in memory until its head can be written.
 const MOST: u64 = 10_000;
@@ -124,7 +125,7 @@ impl Render for Html<'_> {
             problems: summary.problems.iter().map(problem).collect(),
             hides: !self.secrets.reveals(),
         };
-        out.write_all(page.render().map_err(io::Error::other)?.as_bytes())
+        page.write_into(&mut *out)
     }
 }
 
