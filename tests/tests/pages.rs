@@ -10,21 +10,11 @@ const PARTS: [&str; 6] = ["What happens", "Why it matters", "Flagged", "Accepted
 const NOT_YET_IN_CODE: &[Breach] = &[
     Breach::CursorOutlivesSession,
     Breach::RetryIgnored,
-    Breach::UnownedResume,
-    Breach::EmptyResume,
     Breach::SessionEndedOnTransient,
     Breach::PendingCallAbandoned,
     Breach::ReissueKeptId,
 ];
-const NOT_YET_IN_TRAFFIC: &[Breach] = &[
-    Breach::EofTakenAsCompletion,
-    Breach::ReplayGap,
-    Breach::ClampedCursor,
-    Breach::UnownedResume,
-    Breach::SessionRewritten,
-    Breach::PendingCallAbandoned,
-    Breach::ForeignReplay,
-];
+const NOT_YET_IN_TRAFFIC: &[Breach] = &[];
 
 fn page(half: Halves, breach: Breach) -> Option<String> {
     let page = match half {

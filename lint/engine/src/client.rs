@@ -3,11 +3,13 @@
 
 mod deed;
 mod header;
+mod resume;
 mod slot;
 mod state;
 
 pub use deed::Deeds;
 pub use header::{Header, HeaderUse};
+pub(crate) use resume::{called, session_word};
 pub use slot::Slot;
 
 use crate::facts::ir::{Id, Kind, Name};
@@ -30,8 +32,19 @@ pub struct Client<'a> {
     pub(crate) cursors: BTreeSet<Slot>,
     /// Where handles are kept.
     pub(crate) handles: BTreeSet<Slot>,
+    /// Where Streamable HTTP is spoken.
+    speaking: Speaking,
     /// Types that own a session.
     pub(crate) handle_types: BTreeSet<Name>,
+    /// The folders of the crates that serve MCP sessions.
+    pub(crate) serving: BTreeSet<std::path::PathBuf>,
+}
+
+/// Types (by crate) and files that speak Streamable HTTP.
+#[derive(Default)]
+struct Speaking {
+    types: BTreeSet<(u32, Name)>,
+    files: BTreeSet<u32>,
 }
 
 impl<'a> Client<'a> {
@@ -46,11 +59,15 @@ impl<'a> Client<'a> {
             sessions: BTreeSet::new(),
             cursors: BTreeSet::new(),
             handles: BTreeSet::new(),
+            speaking: Speaking::default(),
             handle_types: BTreeSet::new(),
+            serving: BTreeSet::new(),
         };
         client.find_headers();
         client.find_handle_types();
         client.find_deeds();
+        client.find_speaking();
+        client.find_serving();
         client.find_slots();
         client
     }
@@ -137,22 +154,23 @@ impl<'a> Client<'a> {
             return true;
         }
         let function = self.scope.function(fx);
-        let Some(owner) = &function.owner else { return self.mcp_file(fx) };
-        let mates = self.scope.file(fx).functions.iter().filter(|mate| mate.owner.as_ref() == Some(owner));
-        mates.flat_map(|mate| self.scope.named(&mate.name)).any(|mate| {
-            let of = self.scope.function(*mate).owner.as_ref() == Some(owner);
-            of && (self.own(*mate).has(Deeds::SESSION) || self.own(*mate).has(Deeds::STREAMABLE))
-        }) || self.mcp_file(fx)
+        let of_type = function.owner.as_ref().map(|owner| (self.scope.krate(fx), owner.clone()));
+        of_type.is_some_and(|of| self.speaking.types.contains(&of))
+            || self.speaking.files.contains(&self.scope.file_index(fx))
     }
 
-    /// Whether some function of the same file speaks Streamable HTTP.
-    fn mcp_file(&self, fx: Fx) -> bool {
-        let path = &self.scope.file(fx).path;
-        let file = &self.scope.file(fx).functions;
-        file.iter().flat_map(|mate| self.scope.named(&mate.name)).any(|mate| {
-            self.scope.file(*mate).path == *path
-                && (self.own(*mate).has(Deeds::SESSION) || self.own(*mate).has(Deeds::STREAMABLE))
-        })
+    /// Notes the types and files some function of which attaches the session id, or asks as only Streamable HTTP does.
+    fn find_speaking(&mut self) {
+        let mut found = Speaking::default();
+        for fx in self.scope.all() {
+            let own = self.own(fx);
+            if own.has(Deeds::SESSION) || own.has(Deeds::STREAMABLE) {
+                found.files.insert(self.scope.file_index(fx));
+                let owner = self.scope.function(fx).owner.clone();
+                found.types.extend(owner.map(|owner| (self.scope.krate(fx), owner)));
+            }
+        }
+        self.speaking = found;
     }
 
     /// The nearest enclosing call of a node: `tokio::spawn(f(x))` around `f(x)`.

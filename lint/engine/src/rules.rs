@@ -39,6 +39,8 @@ rules! {
     unchecked_resume UncheckedResume,
     cursor_not_persisted CursorNotPersisted,
     clamped_cursor ClampedCursor,
+    unowned_resume UnownedResume,
+    empty_resume EmptyResume,
     unbounded_reconnect UnboundedReconnect,
     blind_retry BlindRetry,
 }
@@ -70,6 +72,7 @@ pub fn text(page: &str) -> String {
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) findings: Vec<Finding>,
+    stated: std::collections::BTreeSet<(Breach, crate::scope::Fx, crate::finding::Range)>,
 }
 
 /// One finding before it is written down.
@@ -94,10 +97,7 @@ impl Report {
         let function = scope.function(claim.at.fx);
         let path = scope.file(claim.at.fx).path.clone();
         let range = scope.range(claim.at);
-        let known = |finding: &Finding| {
-            finding.breach == claim.breach && finding.path == path && finding.range == range
-        };
-        if self.findings.iter().any(known) {
+        if !self.stated.insert((claim.breach, claim.at.fx, range)) {
             return;
         }
         let label = |at: At, text: String| Label {

@@ -8,6 +8,7 @@ mod types;
 
 pub use binding::Binding;
 pub use call::Caller;
+pub(crate) use call::krate_of;
 
 use crate::facts::ir::{Body, Id, Kind, Name};
 use crate::facts::{FileFacts, Function};
@@ -35,8 +36,16 @@ pub struct Scope {
     /// Where each function stands: file, index.
     functions: Vec<(u32, u32)>,
     by_name: HashMap<Name, Vec<Fx>>,
+    free: HashMap<Name, Fx>,
+    /// Methods by name and number of arguments.
+    methods: HashMap<(Name, usize), Vec<Fx>>,
+    /// Functions by the type or the trait they belong to, and name.
+    members: HashMap<(Name, Name), Vec<Fx>>,
+    /// The crate of each file, as a number.
+    krates: Vec<u32>,
     types: HashMap<Name, Vec<(u32, u32)>>,
-    consts: HashMap<Name, Name>,
+    /// String constants: file, text.
+    consts: HashMap<Name, Vec<(u32, Name)>>,
     traits: HashMap<Name, Vec<Name>>,
     renames: HashMap<Name, Name>,
     /// The SDKs and HTTP stacks that the crate names.
@@ -58,6 +67,10 @@ impl Scope {
         let mut scope = Scope {
             functions: Vec::new(),
             by_name: HashMap::new(),
+            free: HashMap::new(),
+            methods: HashMap::new(),
+            members: HashMap::new(),
+            krates: Vec::new(),
             types: HashMap::new(),
             consts: HashMap::new(),
             traits: HashMap::new(),
@@ -76,11 +89,25 @@ impl Scope {
 
     fn index(&mut self) {
         let mut roots = BTreeMap::new();
+        let mut krates = BTreeMap::new();
         for (at, file) in self.files.iter().enumerate() {
+            let next = krates.len() as u32;
+            self.krates.push(*krates.entry(krate_of(&file.path)).or_insert(next));
             for (index, function) in file.functions.iter().enumerate() {
                 let fx = Fx(self.functions.len() as u32);
                 self.functions.push((at as u32, index as u32));
                 self.by_name.entry(function.name.clone()).or_default().push(fx);
+                if function.takes_self && function.owner.is_some() {
+                    let shape = (function.name.clone(), function.params.len());
+                    self.methods.entry(shape).or_default().push(fx);
+                }
+                if function.owner.is_none() {
+                    self.free.entry(function.name.clone()).or_insert(fx);
+                }
+                let of = function.of_trait.iter().filter(|of| Some(*of) != function.owner.as_ref());
+                for of in function.owner.iter().chain(of) {
+                    self.members.entry((of.clone(), function.name.clone())).or_default().push(fx);
+                }
             }
             for (index, ty) in file.types.iter().enumerate() {
                 self.types.entry(ty.name.clone()).or_default().push((at as u32, index as u32));
@@ -89,7 +116,7 @@ impl Scope {
                 self.traits.entry(name.clone()).or_default().extend(above.iter().cloned());
             }
             for (name, text) in &file.consts {
-                self.consts.entry(name.clone()).or_insert_with(|| text.clone());
+                self.consts.entry(name.clone()).or_default().push((at as u32, text.clone()));
             }
             for (new, old) in &file.renames {
                 self.renames.entry(new.clone()).or_insert_with(|| old.clone());
@@ -145,6 +172,39 @@ impl Scope {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// The first free function of this name.
+    #[must_use]
+    pub fn free(&self, name: &str) -> Option<Fx> {
+        self.free.get(name).copied()
+    }
+
+    /// The functions of this name that belong to the type, or to the trait.
+    #[must_use]
+    pub fn members(&self, of: &Name, name: &Name) -> &[Fx] {
+        self.members.get(&(of.clone(), name.clone())).map_or(&[], Vec::as_slice)
+    }
+
+    /// The file that a function stands in, by its place in [`Scope::files`].
+    #[must_use]
+    pub fn file_index(&self, fx: Fx) -> u32 {
+        self.functions[fx.0 as usize].0
+    }
+
+    /// The crate that a function stands in, as a number of its own.
+    #[must_use]
+    pub fn krate(&self, fx: Fx) -> u32 {
+        self.krates[self.file_index(fx) as usize]
+    }
+
+    /// The text of the constant that a name means in a function: of its file, else of its crate, else of any.
+    fn constant(&self, fx: Fx, name: &Name) -> Option<&Name> {
+        let found = self.consts.get(name)?;
+        let (file, krate) = (self.file_index(fx), self.krate(fx));
+        let same = found.iter().find(|(at, _)| *at == file);
+        let near = || found.iter().find(|(at, _)| self.krates[*at as usize] == krate);
+        same.or_else(near).or(found.first()).map(|(_, text)| text)
+    }
+
     /// The calls of a function, in the order of their places.
     #[must_use]
     pub fn callers(&self, fx: Fx) -> &[Caller] {
@@ -186,7 +246,8 @@ impl Scope {
                 Kind::Str(text) => return Some(text),
                 Kind::Path(path) => {
                     let last = path.last()?;
-                    let constant = self.consts.get(last).or_else(|| self.consts.get(self.original(last)));
+                    let constant =
+                        self.constant(at.fx, last).or_else(|| self.constant(at.fx, self.original(last)));
                     if constant.is_some() || path.len() != 1 {
                         return constant;
                     }

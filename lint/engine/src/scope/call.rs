@@ -16,6 +16,9 @@ pub struct Caller {
 /// A name alone that leads to more functions than this tells nothing.
 const AMBIGUOUS: usize = 6;
 
+/// Of a name that more functions than this share, only those of a known type are looked for.
+const CROWD: usize = 512;
+
 /// Names that the standard library and every HTTP or channel crate share: by name alone they tell nothing.
 const SHARED: &[&str] = &[
     "get",
@@ -151,32 +154,35 @@ impl Scope {
     }
 
     fn method_targets(&self, at: At, receiver: Id, name: &Name, args: usize) -> (Vec<Fx>, bool) {
-        let fits = |fx: &Fx| {
-            let function = self.function(*fx);
-            function.takes_self && function.owner.is_some() && function.params.len() == args
-        };
-        let mut found: Vec<Fx> = self.named(name).iter().copied().filter(fits).collect();
-        if found.is_empty() {
-            return (found, false);
+        let shape = (name.clone(), args);
+        let all = self.methods.get(&shape).map_or(&[][..], Vec::as_slice);
+        if all.is_empty() {
+            return (Vec::new(), false);
         }
         let test = self.function(at.fx).test;
-        found.retain(|fx| test || !self.function(*fx).test);
+        let live = |fx: &Fx| test || !self.function(*fx).test;
         if let Some(ty) = self.type_of(At { id: receiver, ..at }) {
             let traits = self.trait_and_above(&ty);
             let own = |fx: &Fx| {
-                let function = self.function(*fx);
-                function.owner.as_ref() == Some(&ty)
-                    || function.of_trait.as_ref().is_some_and(|of| traits.contains(of))
+                self.function(*fx).takes_self && self.function(*fx).params.len() == args && live(fx)
             };
-            let typed: Vec<Fx> = found.iter().copied().filter(own).collect();
+            let members = traits.iter().flat_map(|of| self.members(of, name));
+            let mut typed: Vec<Fx> = members.copied().filter(own).collect();
+            typed.sort_unstable();
+            typed.dedup();
             if !typed.is_empty() {
-                return (typed, true);
+                let dispatched = self.traits.contains_key(&ty);
+                return (if dispatched { typed } else { self.own_krate(at.fx, typed) }, true);
             }
             // The type is known and has no such method here: a trait's default, an SDK's, or a field of another crate.
             if traits.len() == 1 && self.defs(&ty).next().is_some() {
                 return (Vec::new(), true);
             }
         }
+        if all.len() > CROWD {
+            return (Vec::new(), false);
+        }
+        let found: Vec<Fx> = all.iter().copied().filter(live).collect();
         if SHARED.contains(&&**name) || found.len() > AMBIGUOUS {
             return (Vec::new(), false);
         }
@@ -211,8 +217,7 @@ impl Scope {
             function.params.len() + usize::from(function.takes_self) == args
         };
         let test = self.function(at.fx).test;
-        let found: Vec<Fx> = self.named(name).iter().copied().filter(arity).collect();
-        let found = found.into_iter().filter(|fx| test || !self.function(*fx).test).collect::<Vec<_>>();
+        let live = |fx: &Fx| test || !self.function(*fx).test;
         if let [.., ty, _] = path.as_slice() {
             let ty = match &**ty {
                 "Self" => self.function(at.fx).owner.as_ref(),
@@ -221,11 +226,17 @@ impl Scope {
             };
             if let Some(ty) = ty {
                 let ty = self.original(ty);
-                let own = |fx: &Fx| self.function(*fx).owner.as_ref() == Some(ty);
-                return (found.into_iter().filter(own).collect(), true);
+                let own = |fx: &Fx| self.function(*fx).owner.as_ref() == Some(ty) && arity(fx) && live(fx);
+                let found = self.members(ty, name).iter().copied().filter(own).collect();
+                return (self.own_krate(at.fx, found), true);
             }
         }
-        let free: Vec<Fx> = found.into_iter().filter(|fx| self.function(*fx).owner.is_none()).collect();
+        let named = self.named(name);
+        if named.len() > CROWD {
+            return (Vec::new(), false);
+        }
+        let free = |fx: &Fx| self.function(*fx).owner.is_none() && arity(fx) && live(fx);
+        let free: Vec<Fx> = named.iter().copied().filter(free).collect();
         if free.len() > AMBIGUOUS {
             return (Vec::new(), false);
         }
@@ -248,23 +259,22 @@ impl Scope {
         out
     }
 
-    /// Of several functions of one name: those of the same file, else of the same folder tree, else all.
+    /// Of several functions of one name: those of the same file, else of the same crate, else all.
     fn nearest(&self, from: Fx, found: Vec<Fx>) -> Vec<Fx> {
-        let here = &self.file(from).path;
-        let pick =
-            |keep: &dyn Fn(&Fx) -> bool| found.iter().copied().filter(|fx| keep(fx)).collect::<Vec<_>>();
-        let same = pick(&|fx| self.file(*fx).path == *here);
-        if !same.is_empty() {
-            return same;
-        }
-        let krate = krate_of(here);
-        let near = pick(&|fx| krate_of(&self.file(*fx).path) == krate);
+        let file = |fx: &Fx| self.functions[fx.0 as usize].0;
+        let same: Vec<Fx> = found.iter().copied().filter(|fx| file(fx) == file(&from)).collect();
+        if same.is_empty() { self.own_krate(from, found) } else { same }
+    }
+
+    /// Of the methods of types of one name: those of the same crate, else all.
+    fn own_krate(&self, from: Fx, found: Vec<Fx>) -> Vec<Fx> {
+        let near: Vec<Fx> = found.iter().copied().filter(|fx| self.krate(*fx) == self.krate(from)).collect();
         if near.is_empty() { found } else { near }
     }
 }
 
 /// The folder above the last `src`: files below it belong to one crate.
-fn krate_of(path: &std::path::Path) -> std::path::PathBuf {
+pub(crate) fn krate_of(path: &std::path::Path) -> std::path::PathBuf {
     let parts: Vec<_> = path.components().collect();
     let src = parts.iter().rposition(|part| part.as_os_str() == "src").unwrap_or(0);
     parts[..src].iter().collect()
