@@ -46,14 +46,21 @@ rules! {
     duplicate_invocation
     blind_retry
     response_undelivered
+    eof_taken_as_completion
+    pending_call_abandoned
     session_discarded
     resume_without_cursor
     expired_session_kept
     session_misrouted
     cursor_outlives_session
     cursor_regressed
+    session_rewritten
+    foreign_replay
     resume_in_other_namespace
+    clamped_cursor
+    replay_gap
     replay_repeats
+    unowned_resume
     empty_resume
     event_id_reused
     retry_ignored

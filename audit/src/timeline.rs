@@ -7,6 +7,7 @@ pub mod run;
 pub mod send;
 pub mod session;
 pub mod stream;
+pub mod wish;
 
 pub use client::Client;
 pub use run::Run;
@@ -94,11 +95,13 @@ impl Tools {
 pub fn build(joined: Joined) -> Vec<Timeline> {
     let tools = Tools::gather(&joined.contacts);
     let runs = run::gather(&joined);
+    let wishes = wish::gather(&joined);
     let mut timelines: Vec<Timeline> = client::group(joined.contacts)
         .into_iter()
         .map(|(client, contacts)| of_client(client, contacts, &tools))
         .collect();
     run::assign(&mut timelines, &runs);
+    wish::assign(&mut timelines, wishes);
     timelines
 }
 
@@ -112,8 +115,7 @@ fn of_client(client: Client, contacts: Vec<Contact>, tools: &Tools) -> Timeline 
     session::mark_ends(&mut sessions, &contacts, &of_session, &eras);
     let sends = send::gather(&contacts, &of_session, &eras);
     let streams = stream::gather(&contacts, &of_session, &eras);
-    let opens = |contact: &Contact| contact.initialize().is_some() && contact.session_in().is_none();
-    let initializes = (0..contacts.len()).filter(|at| opens(&contacts[*at])).collect();
+    let initializes = (0..contacts.len()).filter(|at| contacts[*at].opens()).collect();
     Timeline {
         client,
         contacts,

@@ -2,7 +2,7 @@
 //! Knows how facts of several vantages are put together; not which exchanges are the same.
 
 use crate::event::{
-    Arguments, Attempt, Body, Cause, Exchange, Identity, Keys, Known, Message, Nanos, Origin, Phase, RpcId,
+    Arguments, Attempt, Body, Cause, Exchange, Identity, Keys, Known, Message, Method, Nanos, Origin, Phase, RpcId,
     RpcOutcome, RpcRequest, SessionScope, SseEvent, Text, Time, ToolCall, Vantage,
 };
 
@@ -25,6 +25,8 @@ pub struct Contact {
     pub scope: SessionScope,
     /// The server instance, by the name that its own log goes by. Another naming than a proxy's upstream addresses.
     pub server: Option<Text>,
+    /// The session id on the hop behind, where another log of the same exchange tells a different one.
+    pub behind: Option<Text>,
     /// Every record that tells of it, nearest to the client first.
     pub seen: Vec<Seen>,
 }
@@ -66,6 +68,7 @@ impl Contact {
             keys: frame.keys,
             scope: frame.scope,
             server: frame.instance.filter(|_| at_server),
+            behind: None,
             seen: vec![Seen { vantage: frame.vantage, origin: frame.origin, start }],
         }
     }
@@ -102,6 +105,19 @@ impl Contact {
     /// The `initialize` request, if it is one.
     pub fn initialize(&self) -> Option<&RpcRequest> {
         self.requests().find(|request| &*request.method == "initialize")
+    }
+
+    /// Whether it opens a session: an `initialize` that carries none. Where no body is kept, a POST without a session that
+    /// was answered with one is taken for it: only an `InitializeResult` brings the id (MCP, session management).
+    #[must_use]
+    pub fn opens(&self) -> bool {
+        let exchange = &self.exchange;
+        let minted = exchange.method == Method::Post
+            && matches!(exchange.request.body, Body::Unknown | Body::Unreadable(_))
+            && exchange.logged.session_in
+            && exchange.response.session.is_some()
+            && self.accepted();
+        self.session_in().is_none() && (minted || self.initialize().is_some())
     }
 
     /// The events of its response stream.
@@ -183,6 +199,9 @@ impl Contact {
             std::mem::swap(self, &mut far);
         }
         let near = self;
+        let own = near.session().map(Text::from);
+        let other = far.session().map(Text::from);
+        fill(&mut near.behind, far.behind.take().or(other).filter(|other| own.as_ref().is_some_and(|own| own != other)));
         near.precision = near.precision.max(far.precision);
         near.seen.extend(far.seen);
         near.seen.sort_by_key(|seen| (rank(seen.vantage), seen.start, seen.origin.file, seen.origin.offset));

@@ -2,7 +2,7 @@
 //! Knows what makes two records speak of the same request; within one file they never do.
 
 use super::Contact;
-use crate::event::{Body, Message, Method, Nanos, SessionScope};
+use crate::event::{Body, Message, Method, Nanos, SessionScope, Text};
 use crate::timeline::close::same_id;
 use std::collections::{HashMap, VecDeque};
 
@@ -19,6 +19,8 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
     let mut merged: Vec<Contact> = Vec::with_capacity(contacts.len());
     // Indexes into `merged`, oldest first, by what vantages that log the session tell alike; others stand under `None`.
     let mut recent: HashMap<(Method, Option<u64>), VecDeque<usize>> = HashMap::new();
+    // The newest contact with each request id: a gateway that maps sessions shows others on the hop behind.
+    let mut by_request: HashMap<Text, usize> = HashMap::new();
     for contact in contacts {
         let own = group(&contact);
         let mut twin: Option<(Nanos, usize)> = None;
@@ -31,12 +33,20 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
             let nearest = fitting.map(|at| ((contact.start - merged[*at].start).abs(), *at)).min();
             twin = [twin, nearest].into_iter().flatten().min();
         }
+        if twin.is_none() {
+            let named = contact.keys.request.as_ref().and_then(|id| by_request.get(id)).copied();
+            let fits = |at: &usize| contact.start - merged[*at].start <= APART && same(&merged[*at], &contact);
+            twin = named.filter(fits).map(|at| (0, at));
+        }
         if twin.is_none() && own.1.is_none() {
             twin = nearest_of_any(&recent, &merged, &contact);
         }
         match twin {
             Some((_, at)) => merged[at].absorb(contact),
             None => {
+                if let Some(id) = &contact.keys.request {
+                    by_request.insert(id.clone(), merged.len());
+                }
                 recent.entry(own).or_default().push_back(merged.len());
                 merged.push(contact);
             }

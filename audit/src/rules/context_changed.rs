@@ -53,7 +53,12 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
             if agreed == version {
                 continue;
             }
-            let message = vec![plain("a session went from protocol version "), foreign(agreed), plain(" to "), foreign(version)];
+            let message = vec![
+                plain("a session went from protocol version "),
+                foreign(agreed),
+                plain(" to "),
+                foreign(version),
+            ];
             let mut draft = Draft::new(BREACH, Certainty::Proved, message, HELP);
             draft.session = Some(held.id.clone());
             for (at, version) in [(before, agreed), (at, version)] {

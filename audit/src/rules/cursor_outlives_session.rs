@@ -50,7 +50,9 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         }
     }
     for (at, contact) in timeline.contacts.iter().enumerate() {
-        let (Some(presented), Some(session)) = (contact.exchange.request.last_event_id.as_deref(), timeline.of_session[at]) else {
+        let (Some(presented), Some(session)) =
+            (contact.exchange.request.last_event_id.as_deref(), timeline.of_session[at])
+        else {
             continue;
         };
         let Some(issuers) = issued.get(presented) else { continue };
@@ -59,7 +61,11 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         let Some((_, by)) = before.filter(|_| !own) else { continue };
         let held = &timeline.sessions[session];
         let certainty = if held.opened.is_some() { Certainty::Proved } else { Certainty::Possible };
-        let message = vec![plain("event id "), foreign(presented), plain(" was presented to a session that never issued it")];
+        let message = vec![
+            plain("event id "),
+            foreign(presented),
+            plain(" was presented to a session that never issued it"),
+        ];
         let mut draft = Draft::new(BREACH, certainty, message, HELP);
         draft.session = Some(held.id.clone());
         let before = &timeline.contacts[*by];
@@ -67,7 +73,8 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         words.extend([plain(" delivered event "), foreign(presented)]);
         draft.proof.push(court.step(before, Role::Deliver, words));
         draft.proof.push(court.step(contact, Role::Resume, request(contact)));
-        draft.missing = held.opened.is_none().then_some("the start of the session would show whether it issued the id");
+        draft.missing =
+            held.opened.is_none().then_some("the start of the session would show whether it issued the id");
         draft.same_by = Some(timeline.client.same_by());
         draft.print.text(presented).contact(timeline, at, None);
         court.report(draft);

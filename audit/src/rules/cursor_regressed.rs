@@ -46,19 +46,35 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
             let contact = &timeline.contacts[opening.contact];
             if let Some(presented) = opening.presented.as_deref()
                 && let Some(at) = had.iter().rposition(|(id, ..)| *id == presented)
-                && let Some((newer, by, _)) = had[at + 1..].iter().rev().find(|(_, by, data)| *data && was_over(timeline, *by, contact.start))
+                && let Some((newer, by, _)) = had[at + 1..]
+                    .iter()
+                    .rev()
+                    .find(|(_, by, data)| *data && was_over(timeline, *by, contact.start))
             {
-                let message = vec![plain("a stream was resumed after event "), foreign(presented), plain(" although event "), foreign(newer), plain(" had come")];
+                let message = vec![
+                    plain("a stream was resumed after event "),
+                    foreign(presented),
+                    plain(" although event "),
+                    foreign(newer),
+                    plain(" had come"),
+                ];
                 let mut draft = Draft::new(BREACH, Certainty::Proved, message, HELP);
                 draft.session = contact.session().map(Into::into);
                 let before = &timeline.contacts[*by];
-                draft.proof.push(court.step(before, Role::Deliver, vec![plain("event "), foreign(newer), plain(" was delivered")]));
+                draft.proof.push(court.step(
+                    before,
+                    Role::Deliver,
+                    vec![plain("event "), foreign(newer), plain(" was delivered")],
+                ));
                 draft.proof.push(court.step(contact, Role::Resume, request(contact)));
                 draft.print.text(presented).contact(timeline, opening.contact, None);
                 court.report(draft);
             }
             let events = contact.events().iter();
-            had.extend(events.filter_map(|event| event.id.as_deref().map(|id| (id, opening.contact, event.has_data))));
+            had.extend(
+                events
+                    .filter_map(|event| event.id.as_deref().map(|id| (id, opening.contact, event.has_data))),
+            );
         }
     }
 }

@@ -136,7 +136,10 @@ fn certainty(timeline: &Timeline, sends: &[&Send], same_by: SameBy) -> (Certaint
     let bodies = earlier.iter().all(|send| timeline.contacts[send.contact].tells_bodies());
     let path = timeline.contacts[last.contact].exchange.path.as_deref();
     if last.call.arguments == Arguments::Absent {
-        return (Certainty::Possible, Some("the arguments of both calls would show whether they are the same"));
+        return (
+            Certainty::Possible,
+            Some("the arguments of both calls would show whether they are the same"),
+        );
     }
     if !matches!(same_by, SameBy::Session | SameBy::Subject | SameBy::Trace | SameBy::OnlyClient) {
         return (

@@ -41,9 +41,10 @@ const HELP: &str = "keep a resumed stream open until its response, or reject the
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let timeline = case.timeline;
     for stream in timeline.streams.iter().filter(|stream| !stream.listens) {
-        let answered = stream.openings.iter().find(|opening| {
-            timeline.contacts[opening.contact].answers().next().is_some()
-        });
+        let answered = stream
+            .openings
+            .iter()
+            .find(|opening| timeline.contacts[opening.contact].answers().next().is_some());
         for opening in stream.openings.iter().filter(|opening| opening.presented.is_some()) {
             let contact = &timeline.contacts[opening.contact];
             let ended = contact.exchange.end.cause == Cause::Complete && contact.end.is_some();
@@ -52,13 +53,18 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
             if !ended || !empty || !due || !court.resumes.insert(opening.contact) {
                 continue;
             }
-            let message = vec![plain("a resume was accepted and ended without an event although a response was due")];
+            let message =
+                vec![plain("a resume was accepted and ended without an event although a response was due")];
             let mut draft = Draft::new(BREACH, Certainty::Likely, message, HELP);
             draft.session = contact.session().map(Into::into);
             let first = &timeline.contacts[stream.openings[0].contact];
             draft.proof.push(court.step(first, Role::Send, request(first)));
             draft.proof.push(court.step(contact, Role::Resume, request(contact)));
-            draft.proof.push(court.step(contact, Role::Cut, vec![plain("the resumed stream ended in order, without an event")]));
+            draft.proof.push(court.step(
+                contact,
+                Role::Cut,
+                vec![plain("the resumed stream ended in order, without an event")],
+            ));
             draft.missing = Some("a proxy's log would show whether the server or the proxy ended it");
             draft.print.contact(timeline, opening.contact, None);
             court.report(draft);

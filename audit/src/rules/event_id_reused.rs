@@ -33,6 +33,7 @@ use super::Case;
 use crate::event::Text;
 use crate::finding::{Certainty, Role};
 use crate::proof::{Court, Draft, foreign, plain, request};
+use crate::timeline::Timeline;
 use std::collections::BTreeMap;
 use unbroken_contract::breach::Breach;
 
@@ -48,7 +49,8 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         let Some(session) = stream.session else { continue };
         for (id, contact) in stream.ids.iter().filter(|(id, _)| !id.is_empty()) {
             let (before, at) = *first.entry((session, id)).or_insert((index, *contact));
-            if before != index {
+            // The same event again on a resumed stream is a replay, on whichever stream (`foreign-replay`).
+            if before != index && !replayed(timeline, id, at, *contact) {
                 reused.entry(session).or_insert((id, at, *contact));
             }
         }
@@ -67,4 +69,14 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         draft.print.text(&held.id);
         court.report(draft);
     }
+}
+
+/// Whether a resume brought the very event that an earlier contact had delivered.
+fn replayed(timeline: &Timeline, id: &Text, first: usize, again: usize) -> bool {
+    let data = |at: usize| {
+        let mut events = timeline.contacts[at].events().iter().filter(|event| event.has_data);
+        events.find(|event| event.id.as_ref() == Some(id)).map(|event| event.data_hash)
+    };
+    let resumes = timeline.contacts[again].exchange.request.last_event_id.is_some();
+    resumes && data(again).is_some_and(|hash| data(first) == Some(hash))
 }

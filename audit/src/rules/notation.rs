@@ -3,8 +3,9 @@
 //!
 //! ```text
 //! START[-END] METHOD [SESSION] [initialize|list|call TOOL|cancel|notify] [#ID] [{ARGUMENTS}] [after EVENT] [key K]
-//!     [client NAME] [version V] -> STATUS [opens SESSION] [sse] [id EVENT] [progress EVENT] [data] [retry MS] [lost] [answers #ID] [fails #ID CODE]
+//!     [client NAME] [version V] [as REQUEST] -> STATUS [opens SESSION] [sse] [id EVENT] [progress EVENT] [data] [retry MS] [lost] [answers #ID] [fails #ID CODE]
 //!     [tools TOOL:HINT] [ends|cut|idle|closed] [by INSTANCE] [tried A,B] [refused A] [wait SECONDS]
+//! TIME app call TOOL {ARGUMENTS}|returned|failed
 //! TIME run TOOL [SESSION] [#ID] started|effect|finished|aborted [by INSTANCE]
 //! also BREACH, BREACH
 //! ```
@@ -46,6 +47,7 @@ fn event(at: u64, line: &str) -> Event {
     let mut identity = Identity { remote_addr: Some("192.0.2.1".into()), ..Identity::default() };
     let (what, vantage, instance) = match words.next().expect("a method") {
         "run" => run(words),
+        "app" => (app(words, line), Vantage::Client, None),
         "bare" => {
             let method = words.next().expect("a method");
             (exchange(method, words, line, &mut identity, false), Vantage::Proxy, None)
@@ -65,11 +67,50 @@ fn event(at: u64, line: &str) -> Event {
         vantage,
         instance,
         identity,
-        keys: Keys::default(),
+        keys: Keys { request: line.split_once(" as ").map(|(_, id)| word(id)), ..Keys::default() },
         scope: SessionScope::HeaderClient,
         sampled: false,
         what,
     }
+}
+
+fn word(text: &str) -> Text {
+    text.split_whitespace().next().expect("a word").into()
+}
+
+/// What the client's application says in its own log.
+fn app(mut words: SplitWhitespace<'_>, line: &str) -> What {
+    let step = match words.next().expect("what the application says") {
+        "returned" => LifecycleStep::CallReturned,
+        "failed" => LifecycleStep::CallFailed,
+        _ => {
+            let tool = words.next().expect("a tool");
+            let arguments = line.find('{').map_or("{}", |from| &line[from..]);
+            let call = format!(
+                r#"{{"method":"tools/call","id":0,"params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+            );
+            let Body::Messages(mut read) = rpc::read_body(call.as_bytes(), Keep::default()) else {
+                panic!("{line}")
+            };
+            let Message::Request(request) = &mut read[0] else { panic!("{line}") };
+            request.id = None;
+            return What::Message(Box::new(LoggedMessage {
+                session: None,
+                to_server: true,
+                message: read.remove(0),
+            }));
+        }
+    };
+    What::Lifecycle(Box::new(Lifecycle {
+        step,
+        session: None,
+        session_is_prefix: false,
+        rpc_id: None,
+        call: None,
+        event_id: None,
+        outcome: None,
+        duration: None,
+    }))
 }
 
 fn run(mut words: SplitWhitespace<'_>) -> (What, Vantage, Option<Text>) {
@@ -143,6 +184,7 @@ fn request(exchange: &mut Exchange, words: &[&str], ask: &str, identity: &mut Id
             "after" => exchange.request.last_event_id = words.next().map(Text::from),
             "key" => exchange.request.idempotency_key = words.next().map(Text::from),
             "client" => identity.user_agent = words.next().map(Text::from),
+            "as" => drop(words.next()),
             "version" => exchange.request.protocol_version = words.next().map(Text::from),
             _ if word.starts_with('#') => id = &word[1..],
             _ if word.starts_with('S') => exchange.request.session = Some(word.into()),

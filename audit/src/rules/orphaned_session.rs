@@ -42,14 +42,26 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let timeline = case.timeline;
     for held in timeline.sessions.iter().filter(|held| held.gone.is_none() && held.deleted.is_none()) {
         let calls = || held.contacts.iter().flat_map(|at| timeline.calls_of(*at));
-        let running: Vec<_> = calls().filter(|send| send.unanswered() && send.aborted && send.cancelled.is_none()).collect();
+        let running: Vec<_> =
+            calls().filter(|send| send.unanswered() && send.aborted && send.cancelled.is_none()).collect();
         // A call that was cut by somebody else makes it `session-discarded`.
-        let (Some(first), false) = (running.first(), calls().any(|send| send.unanswered() && !send.aborted)) else { continue };
-        let last = held.contacts.iter().rev().find(|at| timeline.contacts[**at].exchange.method == Method::Post);
-        let next = last.and_then(|last| timeline.initializes.get(timeline.initializes.partition_point(|at| at <= last)));
-        let Some(next) = next.filter(|at| timeline.contacts[**at].start - first.start <= HORIZON) else { continue };
+        let (Some(first), false) = (running.first(), calls().any(|send| send.unanswered() && !send.aborted))
+        else {
+            continue;
+        };
+        let last =
+            held.contacts.iter().rev().find(|at| timeline.contacts[**at].exchange.method == Method::Post);
+        let next = last
+            .and_then(|last| timeline.initializes.get(timeline.initializes.partition_point(|at| at <= last)));
+        let Some(next) = next.filter(|at| timeline.contacts[**at].start - first.start <= HORIZON) else {
+            continue;
+        };
         let count = running.len();
-        let message = vec![plain("session "), session(&held.id), plain(format!(" was left open with {count} calls running while another was opened"))];
+        let message = vec![
+            plain("session "),
+            session(&held.id),
+            plain(format!(" was left open with {count} calls running while another was opened")),
+        ];
         let mut draft = Draft::new(BREACH, Certainty::Likely, message, HELP);
         draft.session = Some(held.id.clone());
         for (at, role) in [(first.contact, Role::Send), (*next, Role::Initialize)] {

@@ -47,18 +47,27 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let timeline = case.timeline;
     for send in timeline.sends.iter().filter(|send| send.era == Some(Era::Stateless) && send.unanswered()) {
         let (Some(closed), Some(run)) = (send.closed, &send.run) else { continue };
-        let late: Option<(Nanos, Origin)> = [run.effect, run.finished].into_iter().flatten().find(|(at, _)| *at > closed);
+        let late: Option<(Nanos, Origin)> =
+            [run.effect, run.finished].into_iter().flatten().find(|(at, _)| *at > closed);
         let Some((at, origin)) = late else { continue };
         let contact = &timeline.contacts[send.contact];
-        let message = vec![foreign(&send.call.tool), plain(format!(" ran on for {} after its stream was closed", seconds(at - closed)))];
+        let message = vec![
+            foreign(&send.call.tool),
+            plain(format!(" ran on for {} after its stream was closed", seconds(at - closed))),
+        ];
         let mut draft = Draft::new(BREACH, Certainty::Proved, message, HELP);
         draft.level = (at - closed <= PAST_STOPPING).then_some(Level::Note);
         draft.tool = Some(send.call.tool.clone());
         draft.proof.push(court.step(contact, Role::Send, request(contact)));
-        let mut step = court.step(contact, Role::Cut, vec![plain(format!("the stream was {}", cut(contact)))]);
+        let mut step =
+            court.step(contact, Role::Cut, vec![plain(format!("the stream was {}", cut(contact)))]);
         step.at = Some(closed);
         draft.proof.push(step);
-        let words = vec![plain(if run.effect.is_some_and(|(effect, _)| effect == at) { "the tool took effect" } else { "the tool finished" })];
+        let words = vec![plain(if run.effect.is_some_and(|(effect, _)| effect == at) {
+            "the tool took effect"
+        } else {
+            "the tool finished"
+        })];
         draft.proof.push(Step { exhibit: Some(court.exhibit(origin)), at: Some(at), role: Role::Run, words });
         draft.print.contact(timeline, send.contact, send.id.as_ref()).text(&send.start.to_string());
         court.report(draft);

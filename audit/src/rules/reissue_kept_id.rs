@@ -46,11 +46,17 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
             let typed = |id: &Option<RpcId>| id.as_ref().is_some_and(|id| !matches!(id, RpcId::Untyped(_)));
             pair[0].era == Some(Era::Stateless)
                 && pair[0].reached == Reached::Yes
-                && typed(&pair[0].id) && pair[0].id == pair[1].id
+                && typed(&pair[0].id)
+                && pair[0].id == pair[1].id
         });
         let Some(pair) = kept else { continue };
         let id = pair[0].id.as_ref().map(id_text).unwrap_or_default();
-        let message = vec![foreign(&pair[0].call.tool), plain(" was sent again under JSON-RPC id "), foreign(id), plain(", still unanswered")];
+        let message = vec![
+            foreign(&pair[0].call.tool),
+            plain(" was sent again under JSON-RPC id "),
+            foreign(id),
+            plain(", still unanswered"),
+        ];
         let mut draft = Draft::new(BREACH, Certainty::Likely, message, HELP);
         draft.tool = Some(pair[0].call.tool.clone());
         for send in pair {
@@ -59,7 +65,11 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         }
         draft.same_by = Some(timeline.client.same_by());
         draft.missing = Some("the client's own log would show that one process sent both");
-        draft.print.text(id).contact(timeline, pair[0].contact, None).contact(timeline, pair[1].contact, None);
+        draft.print.text(id).contact(timeline, pair[0].contact, None).contact(
+            timeline,
+            pair[1].contact,
+            None,
+        );
         court.report(draft);
     }
 }

@@ -41,7 +41,10 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         let mut had: Vec<(&str, u64)> = Vec::new();
         for opening in &stream.openings {
             let contact = &timeline.contacts[opening.contact];
-            let cursor = opening.presented.as_deref().and_then(|presented| had.iter().rposition(|(id, _)| *id == presented));
+            let cursor = opening
+                .presented
+                .as_deref()
+                .and_then(|presented| had.iter().rposition(|(id, _)| *id == presented));
             let again = cursor.and_then(|cursor| {
                 let data = contact.events().iter().filter(|event| event.has_data);
                 data.filter_map(|event| event.id.as_deref().map(|id| (id, event.data_hash)))
@@ -50,15 +53,25 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
             if let Some((id, _)) = again
                 && court.resumes.insert(opening.contact)
             {
-                let message = vec![plain("event "), foreign(id), plain(" was delivered again by a resume after it")];
+                let message =
+                    vec![plain("event "), foreign(id), plain(" was delivered again by a resume after it")];
                 let mut draft = Draft::new(BREACH, Certainty::Proved, message, HELP);
                 draft.session = contact.session().map(Into::into);
                 draft.proof.push(court.step(contact, Role::Resume, request(contact)));
-                draft.proof.push(court.step(contact, Role::Deliver, vec![plain("event "), foreign(id), plain(" came again")]));
+                draft.proof.push(court.step(
+                    contact,
+                    Role::Deliver,
+                    vec![plain("event "), foreign(id), plain(" came again")],
+                ));
                 draft.print.text(id).contact(timeline, opening.contact, None);
                 court.report(draft);
             }
-            had.extend(contact.events().iter().filter_map(|event| event.id.as_deref().map(|id| (id, event.data_hash))));
+            had.extend(
+                contact
+                    .events()
+                    .iter()
+                    .filter_map(|event| event.id.as_deref().map(|id| (id, event.data_hash))),
+            );
         }
     }
 }

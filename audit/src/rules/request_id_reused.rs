@@ -46,7 +46,10 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         let mut used: HashMap<&RpcId, (usize, &RpcRequest)> = HashMap::new();
         for at in held.contacts.iter().copied() {
             let contact = &timeline.contacts[at];
-            if timeline.eras[at] != Some(Era::Sessioned) || !contact.accepted() || contact.session_in().is_none() {
+            if timeline.eras[at] != Some(Era::Sessioned)
+                || !contact.accepted()
+                || contact.session_in().is_none()
+            {
                 continue;
             }
             let typed = contact.requests().filter_map(|asked| asked.id.as_ref().map(|id| (id, asked)));
@@ -56,7 +59,11 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
                 (before != at && !same).then_some((id, before))
             });
             if let Some((id, before)) = reused {
-                let message = vec![plain("JSON-RPC id "), foreign(id_text(id)), plain(" was used for two requests in one session")];
+                let message = vec![
+                    plain("JSON-RPC id "),
+                    foreign(id_text(id)),
+                    plain(" was used for two requests in one session"),
+                ];
                 let mut draft = Draft::new(BREACH, Certainty::Proved, message, HELP);
                 draft.session = Some(held.id.clone());
                 for at in [before, at] {

@@ -40,15 +40,30 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let timeline = case.timeline;
     for (at, contact) in timeline.contacts.iter().enumerate() {
         let exchange = &contact.exchange;
-        let (Some(asked), Some(given)) = (&exchange.request.session, &exchange.response.session) else { continue };
-        if exchange.request.last_event_id.is_none() || asked == given || !contact.accepted() || !court.resumes.insert(at) {
+        let (Some(asked), Some(given)) = (&exchange.request.session, &exchange.response.session) else {
+            continue;
+        };
+        if exchange.request.last_event_id.is_none()
+            || asked == given
+            || !contact.accepted()
+            || !court.resumes.insert(at)
+        {
             continue;
         }
-        let message = vec![plain("a resume of session "), session(asked), plain(" was answered by session "), session(given)];
+        let message = vec![
+            plain("a resume of session "),
+            session(asked),
+            plain(" was answered by session "),
+            session(given),
+        ];
         let mut draft = Draft::new(BREACH, Certainty::Proved, message, HELP);
         draft.session = Some(asked.clone());
         draft.proof.push(court.step(contact, Role::Resume, request(contact)));
-        draft.proof.push(court.step(contact, Role::Deliver, vec![plain("the response carried session "), session(given)]));
+        draft.proof.push(court.step(
+            contact,
+            Role::Deliver,
+            vec![plain("the response carried session "), session(given)],
+        ));
         draft.print.text(asked).contact(timeline, at, None);
         court.report(draft);
     }

@@ -47,17 +47,24 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let issued: HashSet<(Option<usize>, &str)> =
         timeline.streams.iter().flat_map(|s| s.ids.iter().map(|(id, _)| (s.session, &**id))).collect();
     for (index, held) in timeline.sessions.iter().enumerate() {
-        let Some(last) = held.contacts.iter().rev().find(|at| timeline.contacts[**at].accepted()) else { continue };
+        let Some(last) = held.contacts.iter().rev().find(|at| timeline.contacts[**at].accepted()) else {
+            continue;
+        };
         let refused = held.contacts.iter().copied().take_while(|at| at < last).find_map(|at| {
             let contact = &timeline.contacts[at];
             let cursor = contact.exchange.request.last_event_id.as_deref()?;
             let own = issued.contains(&(Some(index), cursor)) && timeline.eras[at] == Some(Era::Sessioned);
-            let lost = own && matches!(classify(contact, Era::Sessioned, true), Close::EventsLost { .. } | Close::ResumeRejected { .. });
+            let lost = own
+                && matches!(
+                    classify(contact, Era::Sessioned, true),
+                    Close::EventsLost { .. } | Close::ResumeRejected { .. }
+                );
             lost.then_some((at, cursor))
         });
         let Some((at, cursor)) = refused else { continue };
         let contact = &timeline.contacts[at];
-        let message = vec![plain("cursor "), foreign(cursor), plain(" was refused while its session went on")];
+        let message =
+            vec![plain("cursor "), foreign(cursor), plain(" was refused while its session went on")];
         let mut draft = Draft::new(BREACH, Certainty::Possible, message, HELP);
         draft.session = Some(held.id.clone());
         draft.proof.push(court.step(contact, Role::Resume, request(contact)));

@@ -51,10 +51,18 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
             if waited < 0 || (waited + slack).saturating_mul(10) >= asked.saturating_mul(9) {
                 continue;
             }
-            let message = vec![plain(format!("a stream was reopened after {} although {} were asked for", seconds(waited), seconds(asked)))];
+            let message = vec![plain(format!(
+                "a stream was reopened after {} although {} were asked for",
+                seconds(waited),
+                seconds(asked)
+            ))];
             let mut draft = Draft::new(BREACH, Certainty::Proved, message, HELP);
             draft.session = after.session().map(Into::into);
-            let mut step = court.step(before, Role::Cut, vec![plain(format!("the stream ended; the server had asked to wait {}", seconds(asked)))]);
+            let mut step = court.step(
+                before,
+                Role::Cut,
+                vec![plain(format!("the stream ended; the server had asked to wait {}", seconds(asked)))],
+            );
             step.at = Some(end);
             draft.proof.push(step);
             draft.proof.push(court.step(after, Role::Resume, request(after)));

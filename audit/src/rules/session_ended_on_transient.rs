@@ -48,12 +48,18 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         let Some(deleted) = held.deleted else { continue };
         let over = &timeline.contacts[deleted];
         let due = held.contacts.iter().flat_map(|at| timeline.calls_of(*at)).find(|send| {
-            send.unanswered() && send.start < over.start && send.closed.is_none_or(|closed| closed <= over.start)
+            send.unanswered()
+                && send.start < over.start
+                && send.closed.is_none_or(|closed| closed <= over.start)
         });
         let next = timeline.initializes.get(timeline.initializes.partition_point(|at| *at < deleted));
         let soon = next.filter(|at| timeline.contacts[**at].start - over.start <= AT_ONCE);
         let (Some(due), Some(next)) = (due.filter(|_| over.accepted()), soon) else { continue };
-        let message = vec![plain("session "), session(&held.id), plain(" was deleted with a call unanswered, and a new one opened at once")];
+        let message = vec![
+            plain("session "),
+            session(&held.id),
+            plain(" was deleted with a call unanswered, and a new one opened at once"),
+        ];
         let mut draft = Draft::new(BREACH, Certainty::Possible, message, HELP);
         draft.level = Some(Level::Warn);
         draft.session = Some(held.id.clone());

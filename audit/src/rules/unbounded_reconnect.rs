@@ -67,7 +67,10 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
                 beat.push(opening.contact);
             }
             if beat.len() > MANY && steady(timeline, &beat) {
-                let message = vec![plain(format!("a stream was opened {} times and more without a new event or a growing delay", beat.len()))];
+                let message = vec![plain(format!(
+                    "a stream was opened {} times and more without a new event or a growing delay",
+                    beat.len()
+                ))];
                 let mut draft = Draft::new(BREACH, Certainty::Proved, message, HELP);
                 draft.session = contact.session().map(Into::into);
                 for at in [beat[0], beat[1], beat[beat.len() - 1]] {

@@ -57,7 +57,11 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         });
         let Some(wrong) = wrong else { continue };
         let contact = &timeline.contacts[wrong];
-        let message = vec![plain("session "), session(&held.id), plain(format!(" was {} after its DELETE, not 404", answer(contact)))];
+        let message = vec![
+            plain("session "),
+            session(&held.id),
+            plain(format!(" was {} after its DELETE, not 404", answer(contact))),
+        ];
         let mut draft = Draft::new(BREACH, Certainty::Proved, message, HELP);
         draft.session = Some(held.id.clone());
         draft.proof.push(court.step(over, Role::Delete, request(over)));

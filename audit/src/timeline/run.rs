@@ -190,7 +190,8 @@ fn fits(run: &Run, session: Option<&str>, send: &super::Send) -> bool {
     sessions && ids && calls
 }
 
-fn alike(a: &ToolCall, b: &ToolCall) -> bool {
+/// Whether two calls may be the same, as far as both keep their arguments.
+pub(super) fn alike(a: &ToolCall, b: &ToolCall) -> bool {
     use crate::event::Arguments::Canonical;
     match (&a.arguments, &b.arguments) {
         (Canonical { digest: a, .. }, Canonical { digest: b, .. }) => a == b,

@@ -38,6 +38,8 @@ pub struct Send {
     pub cancelled: Option<usize>,
     /// The run of its handler that a server's log tells of, as an index into [`super::Timeline`]'s runs.
     pub run: Option<super::Run>,
+    /// What the client's own log says of it.
+    pub wish: Option<super::wish::Wish>,
 }
 
 /// Whether a send reached a server.
@@ -152,6 +154,7 @@ fn one(
         aborted: matches!(contact.exchange.end.cause, Cause::ClientAbort | Cause::ClientTimeout),
         cancelled: None,
         run: None,
+        wish: None,
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn gather(contacts: &[Contact]) -> (Vec<Session>, Vec<Option<usize>>)
         let session = &mut sessions[index];
         session.contacts.push(at);
         of_session.push(Some(index));
-        if contact.session_in().is_none() && contact.initialize().is_some() {
+        if contact.opens() {
             session.opened.get_or_insert(at);
             session.info =
                 contact.initialize().and_then(|r| r.initialize.as_ref()).and_then(|i| i.client.clone());
