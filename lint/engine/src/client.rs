@@ -34,16 +34,18 @@ pub struct Client<'a> {
     pub(crate) handles: BTreeSet<Slot>,
     /// Where Streamable HTTP is spoken.
     speaking: Speaking,
+    /// Where fields are assigned or stored to, by the field's name.
+    writes: BTreeMap<Name, Vec<At>>,
     /// Types that own a session.
     pub(crate) handle_types: BTreeSet<Name>,
     /// The folders of the crates that serve MCP sessions.
     pub(crate) serving: BTreeSet<std::path::PathBuf>,
 }
 
-/// Types (by crate) and files that speak Streamable HTTP.
+/// What the methods of each type do, by crate, and the files that speak Streamable HTTP.
 #[derive(Default)]
 struct Speaking {
-    types: BTreeSet<(u32, Name)>,
+    types: BTreeMap<(u32, Name), Deeds>,
     files: BTreeSet<u32>,
 }
 
@@ -60,6 +62,7 @@ impl<'a> Client<'a> {
             cursors: BTreeSet::new(),
             handles: BTreeSet::new(),
             speaking: Speaking::default(),
+            writes: BTreeMap::new(),
             handle_types: BTreeSet::new(),
             serving: BTreeSet::new(),
         };
@@ -67,6 +70,7 @@ impl<'a> Client<'a> {
         client.find_handle_types();
         client.find_deeds();
         client.find_speaking();
+        client.find_writes();
         client.find_serving();
         client.find_slots();
         client
@@ -155,19 +159,30 @@ impl<'a> Client<'a> {
         }
         let function = self.scope.function(fx);
         let of_type = function.owner.as_ref().map(|owner| (self.scope.krate(fx), owner.clone()));
-        of_type.is_some_and(|of| self.speaking.types.contains(&of))
+        let of_type = of_type.and_then(|of| self.speaking.types.get(&of).copied()).unwrap_or_default();
+        of_type.has(Deeds::SESSION)
+            || of_type.has(Deeds::STREAMABLE)
             || self.speaking.files.contains(&self.scope.file_index(fx))
     }
 
-    /// Notes the types and files some function of which attaches the session id, or asks as only Streamable HTTP does.
+    /// What the functions of the same type do themselves, taken together; of a free function, what it does.
+    #[must_use]
+    pub fn type_deeds(&self, fx: Fx) -> Deeds {
+        let Some(owner) = &self.scope.function(fx).owner else { return self.own(fx) };
+        self.speaking.types.get(&(self.scope.krate(fx), owner.clone())).copied().unwrap_or_default()
+    }
+
+    /// Notes what types do, and the files some function of which attaches the session id, or asks as only Streamable HTTP does.
     fn find_speaking(&mut self) {
         let mut found = Speaking::default();
         for fx in self.scope.all() {
             let own = self.own(fx);
             if own.has(Deeds::SESSION) || own.has(Deeds::STREAMABLE) {
                 found.files.insert(self.scope.file_index(fx));
-                let owner = self.scope.function(fx).owner.clone();
-                found.types.extend(owner.map(|owner| (self.scope.krate(fx), owner)));
+            }
+            if let Some(owner) = self.scope.function(fx).owner.clone() {
+                let all = found.types.entry((self.scope.krate(fx), owner)).or_default();
+                *all = all.with(own);
             }
         }
         self.speaking = found;

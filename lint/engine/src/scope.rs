@@ -37,6 +37,7 @@ pub struct Scope {
     functions: Vec<(u32, u32)>,
     by_name: HashMap<Name, Vec<Fx>>,
     free: HashMap<Name, Fx>,
+    mates: HashMap<(u32, Name), Vec<Fx>>,
     /// Methods by name and number of arguments.
     methods: HashMap<(Name, usize), Vec<Fx>>,
     /// Functions by the type or the trait they belong to, and name.
@@ -68,6 +69,7 @@ impl Scope {
             functions: Vec::new(),
             by_name: HashMap::new(),
             free: HashMap::new(),
+            mates: HashMap::new(),
             methods: HashMap::new(),
             members: HashMap::new(),
             krates: Vec::new(),
@@ -101,8 +103,12 @@ impl Scope {
                     let shape = (function.name.clone(), function.params.len());
                     self.methods.entry(shape).or_default().push(fx);
                 }
-                if function.owner.is_none() {
-                    self.free.entry(function.name.clone()).or_insert(fx);
+                match &function.owner {
+                    None => drop(self.free.entry(function.name.clone()).or_insert(fx)),
+                    Some(owner) => {
+                        let krate = self.krates[at];
+                        self.mates.entry((krate, owner.clone())).or_default().push(fx);
+                    }
                 }
                 let of = function.of_trait.iter().filter(|of| Some(*of) != function.owner.as_ref());
                 for of in function.owner.iter().chain(of) {
@@ -170,6 +176,13 @@ impl Scope {
     #[must_use]
     pub fn named(&self, name: &str) -> &[Fx] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The functions of the same type in the same crate, itself among them; a free function stands alone.
+    #[must_use]
+    pub fn mates(&self, fx: Fx) -> &[Fx] {
+        let Some(owner) = &self.function(fx).owner else { return &[] };
+        self.mates.get(&(self.krate(fx), owner.clone())).map_or(&[], Vec::as_slice)
     }
 
     /// The first free function of this name.

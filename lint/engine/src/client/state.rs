@@ -2,7 +2,7 @@
 //! Knows fields and values; judges nothing.
 
 use super::Client;
-use crate::facts::ir::{Id, Kind, Name, Op};
+use crate::facts::ir::{Body, Id, Kind, Name, Op};
 use crate::flow::{Known, known};
 use crate::scope::{At, Fx};
 
@@ -21,15 +21,24 @@ impl Client<'_> {
         let mut out = Vec::new();
         for fact in known(body, at.id) {
             let Some((field, value)) = self.asked(at.fx, fact) else { continue };
-            for fx in self.scope.all() {
-                if !self.scope.function(fx).test {
-                    out.extend(
-                        self.ids(fx).map(|id| At { fx, id }).filter(|at| self.writes(*at, &field, &value)),
-                    );
+            let places = self.writes.get(&field.1).into_iter().flatten().copied();
+            out.extend(places.filter(|at| self.brings(*at, &field, &value)).take(WRITERS));
+        }
+        out
+    }
+
+    /// Notes every assignment to a field, so that no question walks the whole crate.
+    pub(super) fn find_writes(&mut self) {
+        for fx in self.scope.all().filter(|fx| !self.scope.function(*fx).test) {
+            for id in self.ids(fx) {
+                let at = At { fx, id };
+                if let Some((target, _)) = self.write(at)
+                    && let Some(name) = field_name(self.scope.body(fx), target)
+                {
+                    self.writes.entry(name.clone()).or_default().push(at);
                 }
             }
         }
-        out
     }
 
     fn asked(&self, fx: Fx, fact: Known) -> Option<((Name, Name), Value)> {
@@ -69,33 +78,48 @@ impl Client<'_> {
         let id = body.peel(at.id);
         match body.kind(id) {
             Kind::Field(base, name) => Some((self.scope.type_of(At { id: *base, ..at })?, name.clone())),
-            Kind::Method(receiver, name, _)
-                if matches!(
-                    &**name,
-                    "load" | "lock" | "read" | "write" | "unwrap" | "borrow" | "clone" | "swap"
-                ) =>
-            {
+            Kind::Method(receiver, name, _) if opens(name) => {
                 self.field(At { id: *receiver, ..at })
             }
             _ => None,
         }
     }
 
-    fn writes(&self, at: At, field: &(Name, Name), value: &Value) -> bool {
+    /// What is written to, and the value.
+    fn write(&self, at: At) -> Option<(Id, Id)> {
+        match self.scope.kind(at) {
+            Kind::Assign(left, right) => Some((*left, *right)),
+            Kind::Method(receiver, name, args) if &**name == "store" => Some((*receiver, *args.first()?)),
+            _ => None,
+        }
+    }
+
+    fn brings(&self, at: At, field: &(Name, Name), value: &Value) -> bool {
         let body = self.scope.body(at.fx);
-        let (target, written) = match body.kind(at.id) {
-            Kind::Assign(left, right) => (*left, *right),
-            Kind::Method(receiver, name, args) if &**name == "store" => match args.first() {
-                Some(arg) => (*receiver, *arg),
-                None => return false,
-            },
-            _ => return false,
-        };
+        let Some((target, written)) = self.write(at) else { return false };
         let fits = match (body.kind(written), value) {
             (Kind::Path(path), Value::Variant(name)) => path.last() == Some(name),
             (Kind::Bool(flag), Value::Flag(asked)) => flag == asked,
             _ => false,
         };
         fits && self.field(At { id: target, ..at }).as_ref() == Some(field)
+    }
+}
+
+/// More writers of one state than this are not followed.
+const WRITERS: usize = 64;
+
+/// Methods between a field and the value that it keeps.
+fn opens(name: &str) -> bool {
+    matches!(name, "load" | "lock" | "read" | "write" | "unwrap" | "borrow" | "clone" | "swap")
+}
+
+/// The name of the field that an expression reads or writes.
+fn field_name(body: &Body, id: Id) -> Option<&Name> {
+    let id = body.peel(id);
+    match body.kind(id) {
+        Kind::Field(_, name) => Some(name),
+        Kind::Method(receiver, name, _) if opens(name) => field_name(body, *receiver),
+        _ => None,
     }
 }

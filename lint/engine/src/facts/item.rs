@@ -4,10 +4,13 @@
 use super::expr::Builder;
 use super::ty::{Names, join, range, return_text, type_name, type_text};
 use super::{FieldDef, FileFacts, Function, Marks, Param, TypeDef};
-use crate::finding::Range;
+use crate::finding::{Problem, Range};
 use proc_macro2::Span;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, Fields, FnArg, ImplItem, Item, Lit, Meta, Signature, Token, TraitItem, UseTree};
+
+/// A function of more parts is not judged: its conditions alone would take minutes, and nobody wrote it by hand.
+const NODE_LIMIT: usize = 30_000;
 
 /// Lowers every item of a parsed file.
 pub fn lower_file(file: &syn::File, facts: &mut FileFacts) {
@@ -148,7 +151,16 @@ impl Walk<'_> {
         let whole = range(sig.fn_token.span, block.brace_token.span.close());
         builder.accept(attrs, whole);
         let items = std::mem::take(&mut builder.items);
-        let body = builder.body;
+        let mut body = builder.body;
+        if body.nodes.len() > NODE_LIMIT {
+            body = Default::default();
+            self.facts.problems.push(Problem {
+                path: self.facts.path.clone(),
+                range: Some(whole),
+                message: "a function too long to be judged".into(),
+                help: "Split the function, or exclude the file; the rest of it was checked.".into(),
+            });
+        }
         let mut name = |text: &str| self.names.get(text);
         let function = Function {
             name: name(&sig.ident.to_string()),

@@ -111,8 +111,7 @@ fn declared(client: &Client<'_>, at: At) -> At {
 
 /// Whether the cursor, here or in a function of the same type, is given to something that keeps it.
 fn stored(client: &Client<'_>, at: At) -> bool {
-    let owner = &client.scope.function(at.fx).owner;
-    let mates = client.scope.all().filter(|fx| *fx == at.fx || owner.is_some() && client.scope.function(*fx).owner == *owner);
+    let mates = client.scope.mates(at.fx).iter().copied().filter(|fx| *fx != at.fx).chain([at.fx]);
     mates.into_iter().any(|fx| {
         let marks = &client.scope.function(fx).marks.store;
         client.ids(fx).any(|id| {

@@ -120,6 +120,8 @@ use crate::scope::{At, Binding, Fx};
 use std::collections::BTreeSet;
 use unbroken_contract::Breach;
 
+/// More ways to one place than this are not followed.
+const WAYS: usize = 512;
 const HELP: &str = "Forget the session id and its cursor only when a request that carried the id was answered 404.";
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
@@ -299,7 +301,7 @@ struct Judge<'a, 'r> {
 impl Judge<'_, '_> {
     /// Judges the way to `at`; where nothing is known there, the ways to the callers.
     fn judge(&mut self, at: At, depth: u8, sure: bool) {
-        if !self.seen.insert(at) || self.on_purpose(at) {
+        if self.seen.len() >= WAYS || !self.seen.insert(at) || self.on_purpose(at) {
             return;
         }
         let (place, why) = match cause(self.client.scope, at) {

@@ -168,10 +168,7 @@ pub(super) fn resumes(client: &Client<'_>, fx: Fx) -> bool {
     if !mcp {
         return false;
     }
-    let owner = &client.scope.function(fx).owner;
-    let mates = client.scope.file(fx).functions.iter().filter(|mate| owner.is_some() && mate.owner == *owner);
-    let mates = mates.flat_map(|mate| client.scope.named(&mate.name)).filter(|mate| client.scope.function(**mate).owner == *owner);
-    if client.all(fx).has(Deeds::CURSOR) || mates.into_iter().any(|mate| client.own(*mate).has(Deeds::CURSOR)) {
+    if client.all(fx).has(Deeds::CURSOR) || client.type_deeds(fx).has(Deeds::CURSOR) {
         return true;
     }
     client.ids(fx).any(|id| match client.scope.kind(At { fx, id }) {

@@ -166,7 +166,7 @@ impl Scope {
             let own = |fx: &Fx| {
                 self.function(*fx).takes_self && self.function(*fx).params.len() == args && live(fx)
             };
-            let members = traits.iter().flat_map(|of| self.members(of, name));
+            let members = traits.iter().map(|of| self.members(of, name)).filter(|all| all.len() <= CROWD).flatten();
             let mut typed: Vec<Fx> = members.copied().filter(own).collect();
             typed.sort_unstable();
             typed.dedup();
@@ -227,7 +227,8 @@ impl Scope {
             if let Some(ty) = ty {
                 let ty = self.original(ty);
                 let own = |fx: &Fx| self.function(*fx).owner.as_ref() == Some(ty) && arity(fx) && live(fx);
-                let found = self.members(ty, name).iter().copied().filter(own).collect();
+                let members = Some(self.members(ty, name)).filter(|all| all.len() <= CROWD).unwrap_or_default();
+                let found = members.iter().copied().filter(own).collect();
                 return (self.own_krate(at.fx, found), true);
             }
         }

@@ -118,7 +118,7 @@ impl Scope {
                         return inner(*args.first()?);
                     }
                     let of = |fx: &&Fx| self.function(**fx).owner.as_ref() == Some(ty);
-                    if let Some(fx) = self.named(name).iter().find(of) {
+                    if let Some(fx) = self.members(ty, name).iter().find(of) {
                         return self.core(&self.function(*fx).ret, Some(ty)).cloned();
                     }
                     return self.is_type(ty).then(|| ty.clone());
@@ -127,7 +127,7 @@ impl Scope {
                 if matches!(&**name, "Some" | "Ok" | "Err" | "timeout") {
                     return inner(*args.last()?);
                 }
-                let fx = *self.named(name).iter().find(|fx| self.function(**fx).owner.is_none())?;
+                let fx = self.free(name)?;
                 self.core(&self.function(fx).ret, None).cloned()
             }
             Kind::Struct(path, ..) => match path.as_slice() {
@@ -162,8 +162,7 @@ impl Scope {
         args: usize,
         depth: u8,
     ) -> Option<Name> {
-        let candidates = self.named(name);
-        if candidates.is_empty() {
+        if self.named(name).is_empty() {
             return None;
         }
         let ty = self.type_within(At { id: receiver, ..at }, depth)?;
@@ -171,7 +170,7 @@ impl Scope {
             let function = self.function(**fx);
             function.owner.as_ref() == Some(&ty) && function.params.len() == args
         };
-        let fx = candidates.iter().find(fits)?;
+        let fx = self.members(&ty, name).iter().find(fits)?;
         self.core(&self.function(*fx).ret, Some(&ty)).cloned()
     }
 }
