@@ -43,7 +43,12 @@ pub struct Joined {
 /// A line that a shipper delivered twice counts once, an exchange seen at several vantages becomes one contact, and
 /// remarks of second logs go to the exchange they speak of.
 #[must_use]
-pub fn join(mut events: Vec<Event>) -> Joined {
+pub fn join(events: Vec<Event>) -> Joined {
+    join_among(events, None)
+}
+
+/// The same for a part of the input; `remarked` is the time that second logs anywhere in it cover.
+pub(crate) fn join_among(mut events: Vec<Event>, remarked: Option<(Nanos, Nanos)>) -> Joined {
     events.sort_by_key(|event| (moment(event), event.origin.file, event.origin.offset));
     delivery::drop_repeated(&mut events);
     let mut joined = Joined { sampled: events.iter().any(|event| event.sampled), ..Joined::default() };
@@ -69,12 +74,12 @@ pub fn join(mut events: Vec<Event>) -> Joined {
             }
         }
     }
-    remark::apply(&mut exchanges, &remarks);
+    remark::apply(&mut exchanges, &remarks, remarked);
     joined.contacts = vantage::merge(exchanges);
     joined
 }
 
 /// The moment by which an event is ordered: the start of an exchange where it is known.
-fn moment(event: &Event) -> Nanos {
+pub(crate) fn moment(event: &Event) -> Nanos {
     event.time.start.unwrap_or(event.time.at)
 }

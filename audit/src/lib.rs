@@ -4,6 +4,7 @@ pub mod adapter;
 pub mod event;
 pub mod finding;
 pub mod join;
+mod ledger;
 pub mod mapping;
 pub mod pair;
 pub mod proof;

@@ -2,14 +2,15 @@
 //! Knows no terminal and no renderer.
 
 use crate::adapter::formats::Formats;
-use crate::adapter::intake::{self, Taken};
+use crate::adapter::intake::{Intake, Taken};
 use crate::adapter::rpc::Keep;
-use crate::event::{Nanos, Place};
+use crate::event::{Event, Nanos, Place};
 use crate::finding::Finding;
+use crate::join;
+use crate::ledger::{Ledger, Terms};
 use crate::source::{self, Limits};
 use crate::spread::Charts;
 use crate::table::Tables;
-use crate::verdict;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -24,6 +25,32 @@ pub struct Options {
     pub mappings: Vec<PathBuf>,
     /// Most bytes of one record; larger ones are named and skipped. 0: the default (16 MiB).
     pub max_record: usize,
+    /// Bytes of memory that the run may take; 0: the default (256 MiB).
+    pub memory: usize,
+    /// Silence in log time after which a client or session of an input that does not fit into memory is over, in
+    /// nanoseconds; 0: the default (30 minutes).
+    pub horizon: Nanos,
+}
+
+/// Findings on their way to whoever shows them.
+const HANDED_OVER: usize = 64;
+/// Files that are read side by side.
+const MOST_OPEN: usize = 256;
+/// Bytes that all files together read in one go.
+const MOST_READ: usize = 16 << 20;
+/// Memory where nobody says how much.
+const MEMORY: usize = 256 << 20;
+/// Silence after which nothing more is expected, where nobody says how long. Idle timeouts of servers and balancers are
+/// minutes; a client that comes back later than this starts anew.
+const HORIZON: Nanos = 30 * 60 * 1_000_000_000;
+
+impl Options {
+    /// Waiting events are an eighth of the memory: while clients are judged, their events take several times the room.
+    fn terms(&self, rows: bool) -> Terms {
+        let memory = if self.memory == 0 { MEMORY } else { self.memory };
+        let horizon = if self.horizon == 0 { HORIZON } else { self.horizon };
+        Terms { room: memory / 8, horizon, rows }
+    }
 }
 
 /// What was read and seen.
@@ -49,6 +76,15 @@ pub struct Summary {
     pub not_judged: u64,
     /// How it spreads, for plots.
     pub charts: Charts,
+    /// Clients and sessions that were taken to be over before the log's end, so that they need no memory.
+    #[serde(default)]
+    pub judged_early: u64,
+    /// Events that came later than the horizon behind the others: their client may have been judged without them.
+    #[serde(default)]
+    pub late: u64,
+    /// Bytes that waited in a temporary file.
+    #[serde(default)]
+    pub spilled: u64,
 }
 
 /// One input.
@@ -98,46 +134,56 @@ pub fn run_into(
     emit: &mut dyn FnMut(Finding),
     tables: Option<&mut Tables>,
 ) -> Summary {
-    match rayon::ThreadPoolBuilder::new().num_threads(options.threads).build() {
-        Ok(pool) => {
-            let (findings, summary) = pool.install(|| audit(files, options, tables));
-            findings.into_iter().for_each(emit);
-            summary
-        }
-        // No thread could be started: the work is the same on this one.
-        Err(_) => {
-            let (findings, summary) = audit(files, options, tables);
-            findings.into_iter().for_each(emit);
-            summary
-        }
-    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+    // Findings are handed over as they are found; a slow reader of the output slows the run down, and fills no memory.
+    let (give, found) = std::sync::mpsc::sync_channel(HANDED_OVER);
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            // A closed channel means that nobody reads on; the summary is still wanted.
+            let mut emit = |finding| drop(give.send(finding));
+            match pool {
+                Ok(pool) => pool.install(|| audit(files, options, tables, &mut emit)),
+                // No thread could be started: the work is the same on this one.
+                Err(_) => audit(files, options, tables, &mut emit),
+            }
+        });
+        found.into_iter().for_each(emit);
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
-fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>) -> (Vec<Finding>, Summary) {
+fn audit(
+    files: &[PathBuf],
+    options: &Options,
+    tables: Option<&mut Tables>,
+    emit: &mut dyn FnMut(Finding),
+) -> Summary {
     let mut summary = Summary::default();
     let formats = formats(options, &mut summary.problems);
     let mut limits = Limits::default();
     if options.max_record > 0 {
         limits.max_record = options.max_record;
     }
-    let keep = Keep { arguments: options.keep_arguments };
+    limits.chunk = limits.chunk.min(MOST_READ / files.len().clamp(1, MOST_OPEN));
     // Files are numbered by their content, so that the order of the arguments cannot reach the output.
     let order = source::in_order(files);
-    let mut events = Vec::new();
-    let mut taken: Vec<(usize, Taken)> = Vec::with_capacity(files.len());
-    for (number, at) in order.iter().enumerate() {
-        let number = u32::try_from(number).unwrap_or(u32::MAX);
-        let file =
-            intake::read(&files[*at], number, &formats, &limits, keep, &mut |event| events.push(event));
-        taken.push((*at, file));
-    }
     let paths: Vec<String> = order.iter().map(|at| files[*at].to_string_lossy().into_owned()).collect();
-    let (findings, counts) = verdict::judge_into(events, &paths, tables);
+    let mut ledger = Ledger::new(&paths, options.terms(tables.is_some()));
+    let keep = Keep { arguments: options.keep_arguments };
+    let open = |number: usize| {
+        let file = u32::try_from(number).unwrap_or(u32::MAX);
+        Intake::open(&files[order[number]], file, &formats, &limits, keep)
+    };
+    let taken = read_all(order.len(), &open, &mut ledger, emit);
+    let closed = ledger.finish(emit);
+    let mut taken: Vec<(usize, Taken)> = order.iter().copied().zip(taken).collect();
     for (_, file) in &mut taken {
         summary.problems.append(&mut file.problems);
     }
+    summary.problems.extend(closed.broken.map(unspilled));
     taken.sort_by_key(|(at, _)| *at);
     summary.files = taken.into_iter().map(|(_, file)| file.summary).collect();
+    let counts = closed.counts;
     summary.sessions = counts.sessions;
     summary.reconnects = counts.reconnects;
     summary.resumes = counts.resumes;
@@ -146,7 +192,59 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>) -> (
     summary.not_judged = counts.not_judged;
     summary.span = counts.span;
     summary.charts = counts.charts;
-    (findings, summary)
+    summary.judged_early = closed.given.early;
+    summary.late = closed.given.late;
+    summary.spilled = closed.given.spilled;
+    if let Some(tables) = tables {
+        *tables = closed.tables;
+    }
+    summary
+}
+
+/// Reads `count` files side by side, always the one that is behind the others in time, so that the ledger sees them in
+/// the order of time within a batch of each.
+fn read_all<'f>(
+    count: usize,
+    open: &dyn Fn(usize) -> Intake<'f>,
+    ledger: &mut Ledger<'_>,
+    emit: &mut dyn FnMut(Finding),
+) -> Vec<Taken> {
+    let mut taken: Vec<Option<Taken>> = (0..count).map(|_| None).collect();
+    let mut reading: Vec<(Nanos, usize, Intake<'f>)> = Vec::new();
+    let mut next = 0;
+    loop {
+        while reading.len() < MOST_OPEN && next < count {
+            reading.push((Nanos::MIN, next, open(next)));
+            next += 1;
+        }
+        let behind = (0..reading.len()).min_by_key(|at| (reading[*at].0, reading[*at].1));
+        let Some(behind) = behind else { break };
+        let (reached, number, intake) = &mut reading[behind];
+        let mut take = |event: Event| {
+            *reached = (*reached).max(join::moment(&event));
+            ledger.enter(event);
+        };
+        let more = intake.step(&mut take);
+        // A batch without an event tells no time; its file comes again when the others have had their turn.
+        *reached = (*reached).max(Nanos::MIN + 1);
+        if !more {
+            let (_, number, intake) = (0, *number, reading.swap_remove(behind).2);
+            taken[number] = Some(intake.finish(&mut |event| ledger.enter(event)));
+        }
+        ledger.settle(emit);
+    }
+    taken.into_iter().flatten().collect()
+}
+
+fn unspilled(why: std::io::Error) -> Problem {
+    Problem {
+        path: std::env::temp_dir().to_string_lossy().into_owned(),
+        place: None,
+        message: format!("events could not be put aside: {why}"),
+        help: "give more --memory, or a TMPDIR with room; clients were judged before their time".to_owned(),
+        count: 1,
+        lost: true,
+    }
 }
 
 /// The shipped formats and those of the mapping files; a mapping that cannot be used, alone or beside those before it, is

@@ -46,18 +46,19 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Adds what one client did.
-    pub(crate) fn count(&mut self, timeline: &Timeline) {
-        self.starts.extend(timeline.sessions.iter().map(|session| session.first));
+    /// Adds what one client did, as far as it is done.
+    pub(crate) fn count(&mut self, timeline: &Timeline, done: &dyn Fn(usize) -> bool) {
+        let ended = |session: &&timeline::Session| session.contacts.last().is_some_and(|at| done(*at));
+        self.starts.extend(timeline.sessions.iter().filter(ended).map(|session| session.first));
         let mut hurt = false;
         for (at, contact) in timeline.contacts.iter().enumerate() {
             let Some(era) = timeline.eras[at] else { continue };
             let close = timeline::close::classify(contact, era, true);
-            if matches!(close, Close::Transport) && contact.accepted() {
+            if matches!(close, Close::Transport) && contact.accepted() && done(at) {
                 self.cut(contact);
             }
             if contact.initialize().is_some() {
-                if std::mem::take(&mut hurt) {
+                if std::mem::take(&mut hurt) && done(at) {
                     *self.reconnects.entry("initialized again").or_default() += 1;
                 }
             } else {
@@ -65,10 +66,19 @@ impl Spread {
             }
         }
         for stream in &timeline.streams {
-            for opening in stream.openings.iter().skip(1) {
+            for opening in stream.openings.iter().skip(1).filter(|opening| done(opening.contact)) {
                 *self.reconnects.entry(outcome(&timeline.contacts[opening.contact])).or_default() += 1;
             }
         }
+    }
+
+    /// Takes over what another part has counted.
+    pub(crate) fn add(&mut self, other: Spread) {
+        self.cuts.iter_mut().zip(other.cuts).for_each(|(a, b)| *a += b);
+        for (name, count) in other.reconnects {
+            *self.reconnects.entry(name).or_default() += count;
+        }
+        self.starts.extend(other.starts);
     }
 
     fn cut(&mut self, contact: &Contact) {

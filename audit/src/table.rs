@@ -59,13 +59,21 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Adds what one client did.
-    pub(crate) fn take(&mut self, timeline: &Timeline) {
+    /// Adds what one client did, as far as it is done.
+    pub(crate) fn take(&mut self, timeline: &Timeline, done: &dyn Fn(usize) -> bool) {
         let mut calls = vec![0; timeline.sessions.len()];
         timeline.sends.iter().filter_map(|send| send.session).for_each(|at| calls[at] += 1);
-        let sessions = timeline.sessions.iter().zip(calls);
+        let ended = |session: &Session| session.contacts.last().is_some_and(|at| done(*at));
+        let sessions = timeline.sessions.iter().zip(calls).filter(|(session, _)| ended(session));
         self.sessions.extend(sessions.map(|(session, calls)| session_row(timeline, session, calls)));
-        self.calls.extend(timeline.sends.iter().map(|send| call_row(timeline, send)));
+        let sends = timeline.sends.iter().filter(|send| done(send.contact));
+        self.calls.extend(sends.map(|send| call_row(timeline, send)));
+    }
+
+    /// Takes over what another part has given.
+    pub(crate) fn add(&mut self, other: Tables) {
+        self.sessions.extend(other.sessions);
+        self.calls.extend(other.calls);
     }
 
     /// Puts the rows in an order that no file order and no split can change.

@@ -15,9 +15,10 @@ pub use send::{Answered, Reached, Send};
 pub use session::Session;
 pub use stream::{Opening, Stream};
 
-use crate::event::{RpcOutcome, Text};
+use crate::event::{RpcOutcome, Text, ToolHints};
 use crate::join::{Contact, Joined};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use unbroken_contract::era::Era;
 use unbroken_contract::resend::{Hints, Trust};
 
@@ -41,7 +42,7 @@ pub struct Timeline {
     /// Its streams, each across all its connections.
     pub streams: Vec<Stream>,
     /// What each tool declares of itself (`tools/list`), by server path and tool.
-    pub tools: Tools,
+    pub tools: Arc<Tools>,
 }
 
 /// What tools declare of themselves.
@@ -49,28 +50,30 @@ pub struct Timeline {
 pub struct Tools(BTreeMap<(Text, Text), Hints>);
 
 impl Tools {
-    /// Gathers what every `tools/list` result says. Contradictory listings make a tool unsafe (contract 3.6).
-    fn gather(contacts: &[Contact]) -> Tools {
-        let mut tools = Tools::default();
+    /// Adds what every `tools/list` result says. Contradictory listings make a tool unsafe (contract 3.6).
+    fn gather(&mut self, contacts: &[Contact]) {
         for contact in contacts {
-            let path = contact.exchange.path.clone().unwrap_or_default();
             for (_, outcome, _) in contact.answers() {
                 let RpcOutcome::Tools(listed) = outcome else { continue };
-                for tool in listed {
-                    let hints = Hints {
-                        read_only: tool.read_only,
-                        idempotent: tool.idempotent,
-                        destructive: tool.destructive,
-                        disputed: false,
-                        // Whoever audits the log answers for the server in it; a claim of its tools is taken as said.
-                        trust: Trust::TrustedServer,
-                    };
-                    let slot = tools.0.entry((path.clone(), tool.tool.clone()));
-                    slot.and_modify(|held| *held = held.and(hints)).or_insert(hints);
-                }
+                self.note(contact.exchange.path.as_deref(), listed);
             }
         }
-        tools
+    }
+
+    /// Adds one listing, as seen at `path`.
+    pub(crate) fn note(&mut self, path: Option<&str>, listed: &[ToolHints]) {
+        for tool in listed {
+            let hints = Hints {
+                read_only: tool.read_only,
+                idempotent: tool.idempotent,
+                destructive: tool.destructive,
+                disputed: false,
+                // Whoever audits the log answers for the server in it; a claim of its tools is taken as said.
+                trust: Trust::TrustedServer,
+            };
+            let slot = self.0.entry((path.unwrap_or_default().into(), tool.tool.clone()));
+            slot.and_modify(|held| *held = held.and(hints)).or_insert(hints);
+        }
     }
 
     /// What `tool` declares at `path`; no hint if it was never listed.
@@ -93,10 +96,17 @@ impl Tools {
 /// Builds one timeline per client, in the order of the clients' first contacts.
 #[must_use]
 pub fn build(joined: Joined) -> Vec<Timeline> {
-    let tools = Tools::gather(&joined.contacts);
+    build_among(joined, &Tools::default(), false)
+}
+
+/// The same for some clients of an input; `listed` is what tools declared anywhere in it, `others`: it has more clients.
+pub(crate) fn build_among(joined: Joined, listed: &Tools, others: bool) -> Vec<Timeline> {
+    let mut tools = listed.clone();
+    tools.gather(&joined.contacts);
+    let tools = Arc::new(tools);
     let runs = run::gather(&joined);
     let wishes = wish::gather(&joined);
-    let mut timelines: Vec<Timeline> = client::group(joined.contacts)
+    let mut timelines: Vec<Timeline> = client::group(joined.contacts, others)
         .into_iter()
         .map(|(client, contacts)| of_client(client, contacts, &tools))
         .collect();
@@ -105,7 +115,7 @@ pub fn build(joined: Joined) -> Vec<Timeline> {
     timelines
 }
 
-fn of_client(client: Client, contacts: Vec<Contact>, tools: &Tools) -> Timeline {
+fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>) -> Timeline {
     let (mut sessions, of_session) = session::gather(&contacts);
     let eras: Vec<Option<Era>> = contacts
         .iter()
@@ -115,7 +125,8 @@ fn of_client(client: Client, contacts: Vec<Contact>, tools: &Tools) -> Timeline 
     session::mark_ends(&mut sessions, &contacts, &of_session, &eras);
     let sends = send::gather(&contacts, &of_session, &eras);
     let streams = stream::gather(&contacts, &of_session, &eras);
-    let initializes = (0..contacts.len()).filter(|at| contacts[*at].opens()).collect();
+    let opened = |at: &usize| of_session[*at].is_some_and(|session| sessions[session].opened == Some(*at));
+    let initializes = (0..contacts.len()).filter(|at| opened(at) || contacts[*at].opens()).collect();
     Timeline {
         client,
         contacts,
@@ -125,7 +136,7 @@ fn of_client(client: Client, contacts: Vec<Contact>, tools: &Tools) -> Timeline 
         sends,
         initializes,
         streams,
-        tools: tools.clone(),
+        tools: Arc::clone(tools),
     }
 }
 

@@ -1,14 +1,14 @@
 //! Events in, findings and counts out: join, timelines and rules as one pure function.
 //! Knows no file and no reader; the same events give the same findings in whatever order they come.
 
-use crate::event::{Event, Method};
+use crate::event::{Event, Method, Nanos};
 use crate::finding::{Finding, Step};
 use crate::join::{self, Joined};
 use crate::proof::Court;
 use crate::rules;
 use crate::spread::{Charts, Spread};
 use crate::table::Tables;
-use crate::timeline::{self, Timeline};
+use crate::timeline::{self, Session, Timeline, Tools};
 use unbroken_contract::close::Close;
 
 /// What was seen, for the summary.
@@ -32,42 +32,95 @@ pub struct Counts {
     pub charts: Charts,
 }
 
+/// What is known of a whole input when a part of it is judged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Whole {
+    /// What tools declared of themselves.
+    pub(crate) tools: Tools,
+    /// The time that second logs cover.
+    pub(crate) remarked: Option<(Nanos, Nanos)>,
+    /// There are more clients than those of the part.
+    pub(crate) others: bool,
+}
+
+/// Records by file and offset.
+pub(crate) type Places = std::collections::HashSet<(u32, u64), BuildRapid>;
+/// Inputs cannot choose file numbers and offsets freely, so a quick hash is safe.
+pub(crate) type BuildRapid = rapidhash::fast::RandomState;
+
+/// What a judgement gave.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    /// Findings, in the order of the log.
+    pub(crate) findings: Vec<Finding>,
+    /// What was counted.
+    pub(crate) tally: Tally,
+    /// Rows, where they were asked for.
+    pub(crate) tables: Tables,
+}
+
+/// What judgements of parts have counted together.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    counts: Counts,
+    spread: Spread,
+}
+
 /// Judges `events`; `paths` are the files that their origins point to.
 ///
 /// Findings come in the order of the log: by the first dated step of their proof, then by fingerprint.
 #[must_use]
 pub fn judge(events: Vec<Event>, paths: &[String]) -> (Vec<Finding>, Counts) {
-    judge_into(events, paths, None)
+    let heard = hear(events, paths, &Whole::default(), None, false);
+    (heard.findings, heard.tally.finish())
 }
 
-/// The same, and the sessions and calls as rows where somebody wants them.
-pub(crate) fn judge_into(
+/// Judges a part of an input.
+///
+/// Where the part will be judged again with what comes later, `done` names the records that will not be there again:
+/// what rests on none of them is left for then.
+pub(crate) fn hear(
     events: Vec<Event>,
     paths: &[String],
-    mut tables: Option<&mut Tables>,
-) -> (Vec<Finding>, Counts) {
-    let joined = join::join(events);
-    let span = span(&joined);
-    let timelines = timeline::build(joined);
+    whole: &Whole,
+    done: Option<&Places>,
+    rows: bool,
+) -> Heard {
+    let joined = join::join_among(events, whole.remarked);
+    let mut heard = Heard::default();
+    heard.tally.counts.span = span(&joined);
+    let timelines = timeline::build_among(joined, &whole.tools, whole.others);
     let mut court =
         Court { paths, client: None, resumes: std::collections::HashSet::new(), findings: Vec::new() };
-    let mut counts = Counts { span, ..Counts::default() };
-    let mut spread = Spread::default();
     for timeline in &timelines {
         rules::check(timeline, &mut court);
-        count(timeline, &mut counts);
-        spread.count(timeline);
-        if let Some(tables) = &mut tables {
-            tables.take(timeline);
+        let is_done = |at: usize| {
+            let origin = timeline.contacts[at].origin();
+            done.is_none_or(|done| done.contains(&(origin.file, origin.offset)))
+        };
+        heard.tally.count(timeline, &is_done);
+        if rows {
+            heard.tables.take(timeline, &is_done);
         }
     }
-    if let Some(tables) = tables {
-        tables.sort();
+    heard.findings = court.findings;
+    if let Some(done) = done {
+        heard.findings.retain(|finding| rests_on(finding, done, paths));
     }
-    counts.charts = spread.finish();
-    let mut findings = court.findings;
+    in_order(&mut heard.findings);
+    heard
+}
+
+/// Puts findings in the order of the log.
+pub(crate) fn in_order(findings: &mut [Finding]) {
     findings.sort_by(|a, b| (moment(a), &a.fingerprint).cmp(&(moment(b), &b.fingerprint)));
-    (findings, counts)
+}
+
+fn rests_on(finding: &Finding, done: &Places, paths: &[String]) -> bool {
+    finding.proof.iter().filter_map(|step| step.exhibit.as_ref()).any(|exhibit| {
+        let files = paths.iter().enumerate().filter(|(_, path)| **path == exhibit.path);
+        files.into_iter().any(|(file, _)| done.contains(&(file as u32, exhibit.offset)))
+    })
 }
 
 fn moment(finding: &Finding) -> Option<i64> {
@@ -82,25 +135,53 @@ fn span(joined: &Joined) -> Option<(i64, i64)> {
     starts.min().zip(ends.max())
 }
 
-fn count(timeline: &Timeline, counts: &mut Counts) {
-    counts.sessions += timeline.sessions.len() as u64;
-    counts.calls += timeline.sends.len() as u64;
-    counts.exchanges += timeline.contacts.len() as u64;
-    counts.not_judged += timeline.eras.iter().filter(|era| era.is_none()).count() as u64;
-    let mut hurt = false;
-    for (at, contact) in timeline.contacts.iter().enumerate() {
-        if contact.exchange.method == Method::Get && contact.exchange.request.last_event_id.is_some() {
-            counts.resumes += 1;
+impl Tally {
+    /// Adds what one client did, as far as it is done.
+    fn count(&mut self, timeline: &Timeline, done: &dyn Fn(usize) -> bool) {
+        let counts = &mut self.counts;
+        let ended = |session: &&Session| session.contacts.last().is_some_and(|at| done(*at));
+        counts.sessions += timeline.sessions.iter().filter(ended).count() as u64;
+        counts.calls += timeline.sends.iter().filter(|send| done(send.contact)).count() as u64;
+        let mut hurt = false;
+        for (at, contact) in timeline.contacts.iter().enumerate() {
+            let counted = u64::from(done(at));
+            counts.exchanges += counted;
+            counts.not_judged += u64::from(timeline.eras[at].is_none()) * counted;
+            if contact.exchange.method == Method::Get && contact.exchange.request.last_event_id.is_some() {
+                counts.resumes += counted;
+            }
+            if contact.initialize().is_some() {
+                counts.reconnects += u64::from(std::mem::take(&mut hurt)) * counted;
+            } else if let Some(era) = timeline.eras[at] {
+                hurt |= matches!(
+                    timeline::close::classify(contact, era, true),
+                    Close::Transport | Close::SessionTerminated
+                );
+            }
         }
-        if contact.initialize().is_some() {
-            counts.reconnects += u64::from(std::mem::take(&mut hurt));
-        } else if let Some(era) = timeline.eras[at] {
-            hurt |= matches!(
-                timeline::close::classify(contact, era, true),
-                Close::Transport | Close::SessionTerminated
-            );
-        }
+        let openings = timeline.streams.iter().flat_map(|stream| stream.openings.iter().skip(1));
+        counts.reconnects += openings.filter(|opening| done(opening.contact)).count() as u64;
+        self.spread.count(timeline, done);
     }
-    let reopened = timeline.streams.iter().map(|stream| stream.openings.len().saturating_sub(1) as u64);
-    counts.reconnects += reopened.sum::<u64>();
+
+    /// Takes over what another part has counted.
+    pub(crate) fn add(&mut self, other: Tally) {
+        let (a, b) = (&mut self.counts, other.counts);
+        a.sessions += b.sessions;
+        a.reconnects += b.reconnects;
+        a.resumes += b.resumes;
+        a.calls += b.calls;
+        a.exchanges += b.exchanges;
+        a.not_judged += b.not_judged;
+        a.span = match (a.span, b.span) {
+            (Some((from, to)), Some((other, until))) => Some((from.min(other), to.max(until))),
+            (known, other) => known.or(other),
+        };
+        self.spread.add(other.spread);
+    }
+
+    /// The finished counts.
+    pub(crate) fn finish(self) -> Counts {
+        Counts { charts: self.spread.finish(), ..self.counts }
+    }
 }

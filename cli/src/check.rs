@@ -37,6 +37,7 @@ impl Work<'_> {
                     keep_arguments: shared.reveal,
                     mappings: args.mapping.clone(),
                     max_record: args.max_record,
+                    ..run::Options::default()
                 };
                 let mut emit = |found| take(translation::traffic::finding(found));
                 #[cfg(feature = "parquet")]

@@ -28,7 +28,7 @@ pub struct Taken {
     pub problems: Vec<Problem>,
 }
 
-/// Reads the file at `path` and hands its events to `sink`, in the order of the file.
+/// Reads the whole file at `path` and hands its events to `sink`, in the order of the file.
 pub fn read(
     path: &Path,
     file: u32,
@@ -37,18 +37,56 @@ pub fn read(
     keep: Keep,
     sink: &mut dyn FnMut(Event),
 ) -> Taken {
-    match Source::open(path, file, limits) {
-        Ok(source) => Intake::new(source, path, formats, keep).run(sink),
-        Err(problem) => {
-            let format = problem.message.clone();
-            let summary =
-                FileSummary { path: problem.path.clone(), format, read: false, records: 0, events: 0 };
-            Taken { summary, problems: vec![problem] }
+    Intake::open(path, file, formats, limits, keep).finish(sink)
+}
+
+/// A file that is being read, batch by batch.
+pub struct Intake<'f> {
+    state: State<'f>,
+}
+
+enum State<'f> {
+    Reading(Box<Reading<'f>>),
+    Done(Box<Taken>),
+}
+
+impl<'f> Intake<'f> {
+    /// Opens the file at `path`; one that cannot be read is done at once, with its problem.
+    pub fn open(path: &Path, file: u32, formats: &'f Formats, limits: &Limits, keep: Keep) -> Self {
+        let state = match Source::open(path, file, limits) {
+            Ok(source) => State::Reading(Box::new(Reading::new(source, path, formats, keep))),
+            Err(problem) => {
+                let format = problem.message.clone();
+                let summary =
+                    FileSummary { path: problem.path.clone(), format, read: false, records: 0, events: 0 };
+                State::Done(Box::new(Taken { summary, problems: vec![problem] }))
+            }
+        };
+        Intake { state }
+    }
+
+    /// Reads one batch and hands its events to `sink`, in the order of the file; false: the file is done.
+    pub fn step(&mut self, sink: &mut dyn FnMut(Event)) -> bool {
+        let State::Reading(reading) = &mut self.state else { return false };
+        if reading.step(sink) {
+            return true;
+        }
+        let taken = reading.taken(sink);
+        self.state = State::Done(Box::new(taken));
+        false
+    }
+
+    /// What became of the file; reads the rest of it, if there is any.
+    pub fn finish(mut self, sink: &mut dyn FnMut(Event)) -> Taken {
+        while self.step(sink) {}
+        match self.state {
+            State::Done(taken) => *taken,
+            State::Reading(_) => unreachable!("a file that gives no more is done"),
         }
     }
 }
 
-struct Intake<'f> {
+struct Reading<'f> {
     source: Source,
     formats: &'f Formats,
     keep: Keep,
@@ -67,10 +105,10 @@ struct Intake<'f> {
     events: u64,
 }
 
-impl<'f> Intake<'f> {
+impl<'f> Reading<'f> {
     fn new(source: Source, path: &Path, formats: &'f Formats, keep: Keep) -> Self {
         let shown = path.to_string_lossy().into_owned();
-        Intake {
+        Reading {
             source,
             formats,
             keep,
@@ -88,26 +126,17 @@ impl<'f> Intake<'f> {
         }
     }
 
-    fn run(mut self, sink: &mut dyn FnMut(Event)) -> Taken {
-        while let Some(batch) = self.source.next_batch() {
-            if self.records == 0 {
-                self.usual = self.sample(&batch);
-            }
-            self.records += batch.len() as u64;
-            match self.usual {
-                Some(format) => self.read_usual(format, &batch, sink),
-                None => batch.records().for_each(|record| self.read_told(record, sink)),
-            }
+    fn step(&mut self, sink: &mut dyn FnMut(Event)) -> bool {
+        let Some(batch) = self.source.next_batch() else { return false };
+        if self.records == 0 {
+            self.usual = self.sample(&batch);
         }
-        for reader in self.readers.values_mut() {
-            if let FileReader::Ordered(reader) = reader {
-                reader.finish(&mut |event| {
-                    self.events += 1;
-                    sink(event);
-                });
-            }
+        self.records += batch.len() as u64;
+        match self.usual {
+            Some(format) => self.read_usual(format, &batch, sink),
+            None => batch.records().for_each(|record| self.read_told(record, sink)),
         }
-        self.taken()
+        true
     }
 
     /// The one format of the first records, if it is one and its records stand alone.
@@ -234,7 +263,16 @@ impl<'f> Intake<'f> {
         );
     }
 
-    fn taken(mut self) -> Taken {
+    /// Gives what readers held back, and what became of the file.
+    fn taken(&mut self, sink: &mut dyn FnMut(Event)) -> Taken {
+        for reader in self.readers.values_mut() {
+            if let FileReader::Ordered(reader) = reader {
+                reader.finish(&mut |event| {
+                    self.events += 1;
+                    sink(event);
+                });
+            }
+        }
         let read: Vec<usize> =
             self.counts.keys().copied().filter(|i| self.formats.get(*i).skip.is_none()).collect();
         let format = self.format_shown(&read);
@@ -246,7 +284,7 @@ impl<'f> Intake<'f> {
         let mut problems = self.source.take_problems();
         problems.extend(self.troubles.take());
         let summary = FileSummary {
-            path: self.shown,
+            path: std::mem::take(&mut self.shown),
             format,
             read: !read.is_empty(),
             records: self.records,

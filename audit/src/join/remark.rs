@@ -23,8 +23,10 @@ const LATE: Nanos = 500_000_000;
 /// Connection numbers start anew with the program, so the time decides among several. When remarks are part of the
 /// input at all, an exchange that its proxy finished and nobody remarked on ended properly: the second log would have
 /// told.
-pub(super) fn apply(contacts: &mut [Contact], remarks: &[Noted]) {
-    if remarks.is_empty() {
+///
+/// `covered` is the time that the second logs cover, where the remarks are a part of them.
+pub(super) fn apply(contacts: &mut [Contact], remarks: &[Noted], covered: Option<(Nanos, Nanos)>) {
+    if remarks.is_empty() && covered.is_none() {
         return;
     }
     let mut by_connection: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -47,7 +49,8 @@ pub(super) fn apply(contacts: &mut [Contact], remarks: &[Noted]) {
             give(&mut contacts[at], &noted.remark);
         }
     }
-    let (first, last) = remarks.iter().fold((Nanos::MAX, Nanos::MIN), |(a, b), n| (a.min(n.at), b.max(n.at)));
+    let told = covered.unwrap_or((Nanos::MAX, Nanos::MIN));
+    let (first, last) = remarks.iter().fold(told, |(a, b), n| (a.min(n.at), b.max(n.at)));
     for contact in contacts.iter_mut().filter(|contact| contact.identity.connection.is_some()) {
         let covered = contact.end.is_some_and(|end| (first..=last.saturating_add(LATE)).contains(&end));
         let end = &mut contact.exchange.end;

@@ -53,6 +53,7 @@ struct Print {
     subject: Option<Text>,
     address: Option<Text>,
     user_agent: Option<Text>,
+    /// Name, and version where no user agent tells it.
     info: Option<(Text, Text)>,
 }
 
@@ -87,6 +88,14 @@ impl Print {
         }
     }
 
+    /// Beside a user agent the version in `clientInfo` tells no programs apart: hosts count it up per window or session.
+    fn settle(mut self) -> Print {
+        if let (Some(_), Some((_, version))) = (&self.user_agent, &mut self.info) {
+            *version = Text::default();
+        }
+        self
+    }
+
     /// Whether both may be one client: nothing that both tell differs.
     fn compatible(&self, other: &Print) -> bool {
         fn agree<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
@@ -97,7 +106,12 @@ impl Print {
         agree(&self.subject, &other.subject)
             && (subject || agree(&self.address, &other.address))
             && agree(&self.user_agent, &other.user_agent)
-            && agree(&self.info, &other.info)
+            && match (&self.info, &other.info) {
+                (Some((a, old)), Some((b, new))) => {
+                    a == b && (old == new || old.is_empty() || new.is_empty())
+                }
+                _ => true,
+            }
     }
 }
 
@@ -105,7 +119,8 @@ impl Print {
 ///
 /// A session has one client, so all its contacts share what any of them tells. A print that lacks facts joins the one
 /// fuller print that it is compatible with; if there are several, it stays alone, since any choice would be a guess.
-pub(super) fn group(contacts: Vec<Contact>) -> Vec<(Client, Vec<Contact>)> {
+/// `others`: the input holds contacts of more clients than these.
+pub(super) fn group(contacts: Vec<Contact>, others: bool) -> Vec<(Client, Vec<Contact>)> {
     let mut of_session: HashMap<Text, Print> = HashMap::new();
     for contact in &contacts {
         if let Some(session) = contact.session() {
@@ -115,7 +130,8 @@ pub(super) fn group(contacts: Vec<Contact>) -> Vec<(Client, Vec<Contact>)> {
     let prints: Vec<Print> = contacts
         .iter()
         .map(|contact| {
-            contact.session().and_then(|s| of_session.get(s)).cloned().unwrap_or_else(|| Print::of(contact))
+            let shared = contact.session().and_then(|s| of_session.get(s)).cloned();
+            shared.unwrap_or_else(|| Print::of(contact)).settle()
         })
         .collect();
     let distinct: BTreeSet<Print> = prints.iter().cloned().collect();
@@ -131,8 +147,8 @@ pub(super) fn group(contacts: Vec<Contact>) -> Vec<(Client, Vec<Contact>)> {
         });
         groups[at].1.push(contact);
     }
-    let alone = groups.len() == 1;
-    groups.into_iter().map(|(print, contacts)| (client(print, alone), contacts)).collect()
+    let alone = groups.len() == 1 && !others;
+    groups.into_iter().map(|(print, contacts)| (client(print, &contacts, alone), contacts)).collect()
 }
 
 fn resolve(print: &Print, all: &BTreeSet<Print>) -> Print {
@@ -153,12 +169,13 @@ fn resolve(print: &Print, all: &BTreeSet<Print>) -> Print {
     }
 }
 
-fn client(print: Print, alone: bool) -> Client {
+fn client(print: Print, contacts: &[Contact], alone: bool) -> Client {
+    let named = contacts.iter().find_map(|contact| contact.identity.client.clone());
     Client {
         subject: print.subject,
         address: print.address,
         user_agent: print.user_agent,
-        info: print.info.map(|(name, version)| ClientInfo { name, version }),
+        info: named.or_else(|| print.info.map(|(name, version)| ClientInfo { name, version })),
         alone,
     }
 }

@@ -1,0 +1,133 @@
+//! To which waiting client an event belongs, by its session, else by who sent it.
+//! Knows clients roughly: two programs of one subject and agent share a place, and the judgement tells them apart.
+
+use crate::event::{Body, Event, Message, Nanos, RpcOutcome, What};
+use crate::verdict::{BuildRapid, Whole};
+use std::collections::HashMap;
+
+/// Tools that are kept in mind; a server has dozens, a log full of made-up names has any number.
+const MOST_TOOLS: usize = 4096;
+
+/// Where clients and sessions wait. Keys are hashes: a collision puts two clients into one place, where they are told
+/// apart again.
+#[derive(Debug, Default)]
+pub(super) struct Routes {
+    clients: HashMap<u64, u32, BuildRapid>,
+    sessions: HashMap<u64, u32, BuildRapid>,
+    /// The client that used a tool last, for steps of handlers that name no session.
+    tools: HashMap<u64, u32, BuildRapid>,
+}
+
+impl Routes {
+    /// The place of an event's client; `open` makes one for a key that has none.
+    pub(super) fn find(&mut self, event: &Event, open: impl FnOnce(u64) -> u32) -> u32 {
+        let session = session(event).map(hash);
+        if let Some(known) = session.and_then(|session| self.sessions.get(&session)) {
+            let known = *known;
+            self.note_tool(event, known);
+            return known;
+        }
+        let key = client(event).or(session).unwrap_or_else(|| hash(""));
+        let by_tool = match &event.what {
+            What::Lifecycle(step) if session.is_none() => {
+                step.call.as_ref().and_then(|call| self.tools.get(&hash(&call.tool)).copied())
+            }
+            _ => None,
+        };
+        let index = by_tool.unwrap_or_else(|| *self.clients.entry(key).or_insert_with(|| open(key)));
+        if let Some(session) = session {
+            self.sessions.insert(session, index);
+        }
+        self.note_tool(event, index);
+        index
+    }
+
+    fn note_tool(&mut self, event: &Event, index: u32) {
+        // Only where a log tells of handlers are they looked for; the others carry no such names.
+        let What::Exchange(exchange) = &event.what else { return };
+        let Body::Messages(messages) = &exchange.request.body else { return };
+        for message in messages {
+            if let Message::Request(request) = message
+                && let Some(call) = &request.call
+            {
+                let tool = hash(&call.tool);
+                if self.tools.len() < MOST_TOOLS || self.tools.contains_key(&tool) {
+                    self.tools.insert(tool, index);
+                }
+            }
+        }
+    }
+
+    /// Forgets sessions that are over.
+    pub(super) fn forget_sessions(&mut self, over: &[u64], index: u32) {
+        for session in over {
+            if self.sessions.get(session) == Some(&index) {
+                self.sessions.remove(session);
+            }
+        }
+    }
+
+    /// Forgets a client with its sessions.
+    pub(super) fn forget(&mut self, key: u64, over: &[u64], index: u32) {
+        self.forget_sessions(over, index);
+        self.clients.remove(&key);
+        self.tools.retain(|_, at| *at != index);
+    }
+}
+
+pub(super) fn hash(text: &str) -> u64 {
+    rapidhash::v3::rapidhash_v3(text.as_bytes())
+}
+
+/// The session that an event is of.
+pub(super) fn session(event: &Event) -> Option<&str> {
+    match &event.what {
+        What::Exchange(x) => x.request.session.as_deref().or(x.response.session.as_deref()),
+        What::Message(message) => message.session.as_deref(),
+        What::Lifecycle(step) => step.session.as_deref().filter(|_| !step.session_is_prefix),
+        What::Remark(_) => None,
+    }
+}
+
+/// A key of the client: its subject, else its address, each with its program; none if the event tells neither.
+fn client(event: &Event) -> Option<u64> {
+    let identity = &event.identity;
+    let forwarded = identity.forwarded_for.as_deref().and_then(|list| list.split(',').next()).map(str::trim);
+    let who = identity
+        .subject
+        .as_deref()
+        .or(forwarded.filter(|first| !first.is_empty()))
+        .or(identity.remote_addr.as_deref());
+    let program = identity.user_agent.as_deref();
+    if who.is_none() && program.is_none() {
+        return None;
+    }
+    let seed = who.map_or(0, hash);
+    Some(rapidhash::v3::rapidhash_v3(program.unwrap_or_default().as_bytes()) ^ seed.rotate_left(1))
+}
+
+/// Gathers what is true of the whole input: what tools declare, and the time that second logs cover.
+pub(super) fn note(event: &Event, whole: &mut Whole) {
+    match &event.what {
+        What::Exchange(exchange) => {
+            let body = match &exchange.response.body {
+                Body::Messages(messages) => messages.as_slice(),
+                _ => &[],
+            };
+            let events = exchange.response.events.iter().flatten().filter_map(|event| event.message.as_ref());
+            for message in body.iter().chain(events) {
+                if let Message::Response(response) = message
+                    && let RpcOutcome::Tools(listed) = &response.outcome
+                {
+                    whole.tools.note(exchange.path.as_deref(), listed);
+                }
+            }
+        }
+        What::Remark(_) => {
+            let at = event.time.at;
+            let (from, to) = whole.remarked.unwrap_or((Nanos::MAX, Nanos::MIN));
+            whole.remarked = Some((from.min(at), to.max(at)));
+        }
+        _ => {}
+    }
+}
