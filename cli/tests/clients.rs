@@ -119,6 +119,25 @@ fn one_file_is_judged_with_its_crate_and_shown_alone() {
 }
 
 #[test]
+fn crates_of_one_workspace_are_judged_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    };
+    write("Cargo.toml", "[workspace]\nmembers = [\"names\", \"client\"]\n");
+    write("names/Cargo.toml", "[package]\nname = \"names\"\n");
+    write("names/src/lib.rs", "pub const SESSION: &str = \"Mcp-Session-Id\";\n");
+    write("client/Cargo.toml", "[package]\nname = \"client\"\n");
+    let user = DISCARDS.replace("\"Mcp-Session-Id\"", "names::SESSION");
+    write("client/src/lib.rs", &format!("// Mcp-Session-Id\n{user}"));
+    assert_eq!(lint(folder.path(), &[], "").paths(), ["client/src/lib.rs"]);
+    fs::remove_file(folder.path().join("Cargo.toml")).expect("removed");
+    assert_eq!(lint(folder.path(), &[], "").paths(), Vec::<&str>::new(), "no workspace, no constant");
+}
+
+#[test]
 fn one_source_is_read_from_the_standard_input() {
     let run = lint(Path::new("."), &["-"], DISCARDS);
     assert_eq!((run.code, run.breaches()), (1, vec!["session-discarded".to_owned()]));
@@ -169,7 +188,7 @@ fn an_acceptance_in_the_code_is_counted_and_a_stale_one_told() {
 #[test]
 fn broken_sources_are_named_and_the_rest_is_judged() {
     let deep = format!("const MCP: &str = \"mcp-session-id\"; fn f() {{ {} }}", "(".repeat(100_000));
-    let long: String = "fn f() { let mcp_session_id = 1; }\n".repeat(500);
+    let long = "const S: &str = \"mcp-session-id\";\n".to_owned() + &"fn f() { g(S); }\n".repeat(100_000);
     let nested =
         format!("fn f() {{ let mcp_session_id = {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));
     let cyclic = "#[path = \"cyclic.rs\"]\nmod again;\nconst MCP_SESSION_ID: u8 = 1;\n";

@@ -31,6 +31,8 @@ struct Package {
 #[derive(Debug, Default)]
 pub(super) struct Packages {
     seen: BTreeMap<PathBuf, Option<Package>>,
+    /// Whether the folder's manifest is the root of a workspace.
+    roots: BTreeMap<PathBuf, bool>,
 }
 
 #[derive(Default, Deserialize)]
@@ -57,6 +59,23 @@ impl Packages {
     /// The folder of the crate that `file` (absolute) lies in: the nearest one above it whose manifest has a package.
     pub(super) fn home(&mut self, file: &Path) -> Option<PathBuf> {
         file.ancestors().skip(1).find(|folder| self.package(folder).is_some()).map(Path::to_owned)
+    }
+
+    /// The root of the workspace that the crate at `home` belongs to, or `home` itself. Members that a workspace excludes
+    /// are taken for its own: they are built from the same sources.
+    pub(super) fn workspace(&mut self, home: &Path) -> PathBuf {
+        let root = home.ancestors().find(|folder| self.is_root(folder));
+        root.unwrap_or(home).to_owned()
+    }
+
+    fn is_root(&mut self, folder: &Path) -> bool {
+        if let Some(known) = self.roots.get(folder) {
+            return *known;
+        }
+        let text = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+        let root = text.lines().any(|line| line.trim_start().starts_with("[workspace"));
+        self.roots.insert(folder.to_owned(), root);
+        root
     }
 
     /// The crate's name, or that of its folder where the manifest does not tell.

@@ -13,6 +13,8 @@ pub(super) struct Unit {
     pub(super) name: String,
     /// Absolute folder.
     pub(super) home: PathBuf,
+    /// The root of its workspace: crates of one root are judged together.
+    pub(super) root: PathBuf,
     /// Its files, by absolute path.
     pub(super) files: BTreeMap<PathBuf, Reason>,
 }
@@ -134,8 +136,9 @@ fn grouped(
         let package = packages.home(&file);
         let home = package.clone().unwrap_or_else(|| loose_home(&file, covered));
         let unit = units.entry(home.clone()).or_insert_with(|| {
+            let root = packages.workspace(&home);
             let name = package.map_or_else(String::new, |home| packages.name(&home));
-            Unit { name, home, files: BTreeMap::new() }
+            Unit { name, home, root, files: BTreeMap::new() }
         });
         unit.files.insert(file, reason);
     }

@@ -1,4 +1,4 @@
-//! A run over the selected files: read, lower, judge crate by crate, and gather what came of it.
+//! A run over the selected files: read, lower, judge workspace by workspace, and gather what came of it.
 //! Knows the engine's two stages and threads; no rule, and no order but that of paths.
 
 use super::Outcome;
@@ -33,7 +33,7 @@ struct Lowered {
     tests: Vec<PathBuf>,
 }
 
-/// One crate after the second stage.
+/// One workspace after the second stage.
 #[derive(Default)]
 struct Judged {
     findings: Vec<Finding>,
@@ -54,29 +54,31 @@ impl Work {
     /// One source that has no file.
     pub(super) fn of_text(text: Result<String, Unread>) -> Work {
         let files = [(PathBuf::from(STDIN), Reason::Named)].into();
-        let units = vec![Unit { name: String::new(), home: PathBuf::new(), files }];
+        let units = vec![Unit { name: String::new(), home: PathBuf::new(), root: PathBuf::new(), files }];
         Work { selection: Selection { units, ..Selection::default() }, stdin: Some(text) }
     }
 
     pub(super) fn run(&mut self, config: &Config, stand: &Standpoint) -> Outcome {
         let stdin = self.stdin.take();
         let units = &self.selection.units;
-        // One crate is read, judged and dropped before a thread takes the next: memory holds the facts of a few.
+        let groups = Group::all(units);
+        // One workspace is read, judged and dropped before a thread takes the next: memory holds the facts of a few.
         let judged: Vec<Judged> = match stdin {
             Some(text) => {
-                vec![judge(&units[0], vec![lower(Path::new(STDIN), Reason::Named, &units[0], text)], config)]
+                let lowered = lower(Path::new(STDIN), Reason::Named, &units[0], text);
+                vec![judge(&groups[0], vec![vec![lowered]], config)]
             }
-            None => units
+            None => groups
                 .par_iter()
                 .with_max_len(1)
-                .map(|unit| judge(unit, lower_all(unit, config), config))
+                .map(|group| judge(group, group.lower(config), config))
                 .collect(),
         };
         let mut outcome =
             Outcome { files_apart: self.selection.apart, crates: units.len() as u64, ..Outcome::default() };
         outcome.files_seen = self.selection.apart;
-        for (unit, judged) in units.iter().zip(judged) {
-            outcome.add(unit, judged, stand);
+        for (group, judged) in groups.iter().zip(judged) {
+            outcome.add(group, judged, stand);
         }
         let shown = |it: &Obstacle| Problem {
             path: stand.shown(&it.path),
@@ -129,21 +131,67 @@ fn name_in(unit: &Unit, path: &Path) -> PathBuf {
     Path::new(&unit.name).join(path.strip_prefix(&unit.home).unwrap_or(path))
 }
 
-/// The absolute path behind [`name_in`].
-fn path_in(unit: &Unit, name: &Path) -> PathBuf {
-    unit.home.join(name.strip_prefix(&unit.name).unwrap_or(name))
+/// Crates that are judged together, since they call each other: those of one workspace, each under a name of its own.
+struct Group<'a> {
+    units: Vec<&'a Unit>,
 }
 
-fn judge(unit: &Unit, files: Vec<Lowered>, config: &Config) -> Judged {
+impl<'a> Group<'a> {
+    /// Every unit in one group: by workspace; sources of no crate, and a second crate of one name, stand alone.
+    fn all(units: &'a [Unit]) -> Vec<Group<'a>> {
+        let mut groups: BTreeMap<(&Path, &Path), Group<'a>> = BTreeMap::new();
+        let mut names = BTreeSet::new();
+        for unit in units {
+            let shared = !unit.name.is_empty() && names.insert((&unit.root, &unit.name));
+            let own = if shared { Path::new("") } else { unit.home.as_path() };
+            groups.entry((&unit.root, own)).or_insert_with(|| Group { units: Vec::new() }).units.push(unit);
+        }
+        groups.into_values().collect()
+    }
+
+    fn lower(&self, config: &Config) -> Vec<Vec<Lowered>> {
+        self.units.par_iter().with_max_len(1).map(|unit| lower_all(unit, config)).collect()
+    }
+
+    /// The absolute path behind [`name_in`].
+    fn path(&self, name: &Path) -> PathBuf {
+        let of = |unit: &&&Unit| !unit.name.is_empty() && name.starts_with(&unit.name);
+        let Some(unit) = self.units.iter().find(of).or(self.units.first()) else { return name.to_owned() };
+        unit.home.join(name.strip_prefix(&unit.name).unwrap_or(name))
+    }
+}
+
+fn judge(group: &Group<'_>, files: Vec<Vec<Lowered>>, config: &Config) -> Judged {
     let mut judged = Judged::default();
-    let asked: BTreeSet<PathBuf> = files
-        .iter()
-        .filter(|file| file.reason > Reason::Context)
-        .map(|file| name_in(unit, &file.path))
-        .collect();
-    let tests: Vec<PathBuf> = files.iter().flat_map(|file| file.tests.iter().cloned()).collect();
     let with_tests = config.include.contains(&Target::Tests);
+    let mut asked: BTreeSet<PathBuf> = BTreeSet::new();
     let mut facts = Vec::new();
+    for (unit, files) in group.units.iter().zip(files) {
+        let shown = files.iter().filter(|file| file.reason > Reason::Context);
+        asked.extend(shown.map(|file| name_in(unit, &file.path)));
+        take(unit, files, with_tests, &mut judged, &mut facts);
+    }
+    let outcome = unbroken_lint::analyse(facts, &Settings { tests: with_tests, sdks: config.sdks.clone() });
+    judged.problems.extend(outcome.problems.into_iter().filter(|problem| asked.contains(&problem.path)));
+    let mut by_file: BTreeMap<PathBuf, (Vec<Finding>, Vec<Acceptance>)> = BTreeMap::new();
+    for finding in outcome.findings {
+        by_file.entry(finding.path.clone()).or_default().0.push(finding);
+    }
+    for (path, acceptance) in outcome.acceptances {
+        by_file.entry(path).or_default().1.push(acceptance);
+    }
+    for (path, (findings, acceptances)) in by_file.into_iter().filter(|(path, _)| asked.contains(path)) {
+        let left = accept::apply(&path, &acceptances, findings);
+        judged.accepted += left.accepted as u64;
+        judged.notices.extend(left.notices);
+        judged.findings.extend(left.findings.into_iter().filter_map(|finding| levelled(finding, config)));
+    }
+    judged
+}
+
+/// Counts the files of one crate, and hands on the facts of those that are to be judged.
+fn take(unit: &Unit, files: Vec<Lowered>, with_tests: bool, judged: &mut Judged, facts: &mut Vec<FileFacts>) {
+    let tests: Vec<PathBuf> = files.iter().flat_map(|file| file.tests.iter().cloned()).collect();
     for file in files {
         let shown = file.reason > Reason::Context;
         judged.seen += u64::from(shown);
@@ -163,22 +211,6 @@ fn judge(unit: &Unit, files: Vec<Lowered>, config: &Config) -> Judged {
             Err(_) => {}
         }
     }
-    let outcome = unbroken_lint::analyse(facts, &Settings { tests: with_tests, sdks: config.sdks.clone() });
-    judged.problems.extend(outcome.problems.into_iter().filter(|problem| asked.contains(&problem.path)));
-    let mut by_file: BTreeMap<PathBuf, (Vec<Finding>, Vec<Acceptance>)> = BTreeMap::new();
-    for finding in outcome.findings {
-        by_file.entry(finding.path.clone()).or_default().0.push(finding);
-    }
-    for (path, acceptance) in outcome.acceptances {
-        by_file.entry(path).or_default().1.push(acceptance);
-    }
-    for (path, (findings, acceptances)) in by_file.into_iter().filter(|(path, _)| asked.contains(path)) {
-        let left = accept::apply(&path, &acceptances, findings);
-        judged.accepted += left.accepted as u64;
-        judged.notices.extend(left.notices);
-        judged.findings.extend(left.findings.into_iter().filter_map(|finding| levelled(finding, config)));
-    }
-    judged
 }
 
 /// The finding at the configured level; `None`: not shown.
@@ -202,10 +234,10 @@ fn unread(unit: &Unit, path: &Path, error: &Unread) -> Problem {
 }
 
 impl Outcome {
-    fn add(&mut self, unit: &Unit, mut judged: Judged, stand: &Standpoint) {
+    fn add(&mut self, group: &Group<'_>, mut judged: Judged, stand: &Standpoint) {
         let shown = |name: &mut PathBuf| {
             if name != Path::new(STDIN) {
-                *name = stand.shown(&path_in(unit, name));
+                *name = stand.shown(&group.path(name));
             }
         };
         for finding in &mut judged.findings {
