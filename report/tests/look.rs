@@ -3,7 +3,7 @@
 mod stories;
 
 use stories::{ARGUMENTS, LATER, SESSION, SOURCE, discarded, duplicate, summary};
-use unbroken_report::render::{Format, Look, renderer};
+use unbroken_report::render::{Address, Format, Look, renderer};
 use unbroken_report::unprintable::is_unprintable;
 use unbroken_report::{FailOn, Finding, Secrets, Verdict};
 
@@ -11,20 +11,21 @@ struct Page {
     color: bool,
     unicode: bool,
     width: usize,
+    address: Option<Address>,
     secrets: Secrets,
 }
 
 impl Default for Page {
     fn default() -> Page {
-        Page { color: false, unicode: true, width: 100, secrets: Secrets::default() }
+        Page { color: false, unicode: true, width: 100, address: None, secrets: Secrets::default() }
     }
 }
 
 impl Page {
     fn show(&self, format: Format, findings: &[Finding]) -> String {
         let sources = |path: &str| (path == "src/client.rs").then(|| SOURCE.to_owned());
-        let Page { color, unicode, width, ref secrets } = *self;
-        let look = Look { color, unicode, width, secrets: secrets.clone(), sources: &sources };
+        let Page { color, unicode, width, address, ref secrets } = *self;
+        let look = Look { color, unicode, width, address, secrets: secrets.clone(), sources: &sources };
         let (mut out, mut render) = (Vec::new(), renderer(format, look));
         for finding in findings {
             render.finding(finding, &mut out).expect("a Vec takes everything");
@@ -48,6 +49,48 @@ fn a_duplicate_fits_a_narrow_terminal_without_unicode() {
     let shown = page.show(Format::Human, &[duplicate()]);
     assert!(shown.is_ascii() && shown.lines().all(|line| line.chars().count() <= 60), "{shown}");
     insta::assert_snapshot!(shown);
+}
+
+/// The targets of all hyperlinks.
+fn links(shown: &str) -> Vec<&str> {
+    let starts = shown.split("\u{1b}]8;;").skip(1).filter_map(|rest| rest.split("\u{1b}\\").next());
+    starts.filter(|url| !url.is_empty()).collect()
+}
+
+#[test]
+fn places_are_links_where_the_terminal_has_them_and_nothing_else_changes() {
+    let address: Address = |path| Some(format!("file:///home/me/{path}"));
+    let log = "file:///home/me/logs/access.jsonl";
+    for (finding, expected) in
+        [(duplicate(), vec![log; 6]), (discarded(), vec!["file:///home/me/src/client.rs"])]
+    {
+        for (format, most) in [(Format::Human, expected.len()), (Format::Brief, 1)] {
+            for color in [false, true] {
+                let page = Page { color, address: Some(address), ..Page::default() };
+                let shown = page.show(format, std::slice::from_ref(&finding));
+                let links = links(&shown);
+                assert!(links.len() >= most && links[..most] == expected[..most], "{links:?}\n{shown}");
+                let unlinked =
+                    shown.split("\u{1b}]8;;").enumerate().fold(String::new(), |text, (index, part)| {
+                        text + if index == 0 { part } else { part.split_once("\u{1b}\\").expect("it ends").1 }
+                    });
+                let plain = Page { address: None, ..page }.show(format, std::slice::from_ref(&finding));
+                assert_eq!(unlinked, plain);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mistake_in_code_is_drawn_in_ascii_where_there_is_no_more() {
+    let page = Page { unicode: false, width: 60, ..Page::default() };
+    for finding in [discarded(), duplicate()] {
+        for format in [Format::Human, Format::Brief] {
+            let shown = page.show(format, std::slice::from_ref(&finding));
+            // The source itself is shown as it is, its unprintable characters blotted out.
+            assert!(shown.replace('\u{fffd}', "").is_ascii(), "{shown}");
+        }
+    }
 }
 
 #[test]

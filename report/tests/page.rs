@@ -10,8 +10,14 @@ use unbroken_report::{FailOn, Finding, Piece, Secrets, Verdict, Words};
 
 fn page(findings: &[Finding]) -> String {
     let sources = |path: &str| (path == "src/client.rs").then(|| SOURCE.to_owned());
-    let look =
-        Look { color: false, unicode: true, width: 100, secrets: Secrets::default(), sources: &sources };
+    let look = Look {
+        color: false,
+        unicode: true,
+        width: 100,
+        address: None,
+        secrets: Secrets::default(),
+        sources: &sources,
+    };
     let (mut out, mut render) = (Vec::new(), renderer(Format::Html, look));
     for finding in findings {
         render.finding(finding, &mut out).expect("a Vec takes everything");

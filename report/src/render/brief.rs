@@ -19,7 +19,12 @@ pub(super) struct Brief {
 impl Brief {
     pub(super) fn new(look: Look<'_>) -> Brief {
         Brief {
-            paint: Paint { color: look.color, unicode: look.unicode, width: look.width },
+            paint: Paint {
+                color: look.color,
+                unicode: look.unicode,
+                width: look.width,
+                address: look.address,
+            },
             secrets: look.secrets,
         }
     }
@@ -33,7 +38,7 @@ pub(super) fn line(finding: &Finding, paint: Paint, secrets: &Secrets) -> String
     let breach = paint.ink(Ink::Strong, finding.breach.id());
     format!(
         "{}: {level} {breach}: {} ({})",
-        paint.ink(Ink::Place, &place),
+        paint.place(&place, finding.place.as_ref()),
         escape(&message),
         finding.certainty.id()
     )

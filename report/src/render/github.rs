@@ -24,7 +24,7 @@ pub(super) struct Github {
 
 impl Github {
     pub(super) fn new(look: Look<'_>) -> Github {
-        let paint = Paint { color: false, unicode: look.unicode, width: look.width };
+        let paint = Paint { color: false, unicode: look.unicode, width: look.width, address: None };
         Github { paint, secrets: look.secrets, worst: Vec::new() }
     }
 }

@@ -2,8 +2,8 @@
 //! Knows no HTML; foreign text stays text, whatever marks it holds.
 
 use super::voice::Voice;
-use super::{Render, human, moment};
-use crate::finding::Finding;
+use super::{Render, human, moment, reason};
+use crate::finding::{Finding, Subject};
 use crate::secrets::Secrets;
 use crate::summary::{Seen, Summary};
 use crate::unprintable::escape;
@@ -77,7 +77,7 @@ impl Render for Markdown {
 
 fn full(head: &str, finding: &Finding, voice: &Voice<'_>) -> String {
     let mut out = format!("{head}\n\n");
-    for (index, step) in finding.proof.iter().enumerate() {
+    for (index, step) in finding.proof.iter().enumerate().filter(|(_, step)| !reason::concludes(step)) {
         let time = step.at.map_or_else(String::new, |at| format!("{} ", moment::time_of_day(at)));
         let place = step
             .exhibit
@@ -85,11 +85,21 @@ fn full(head: &str, finding: &Finding, voice: &Voice<'_>) -> String {
             .map_or_else(String::new, |exhibit| format!("{} ", text(&exhibit.to_string())));
         let _ = writeln!(out, "{}. {time}{place}{}", index + 1, text(&voice.say(&step.words)));
     }
-    if let Some(missing) = &finding.missing {
-        let _ = writeln!(out, "\nWhat would settle it: {}", text(&voice.text(missing)));
+    // A mistake in code is its own reason: its labels say why.
+    if matches!(finding.subject, Subject::Session(_)) {
+        let _ = writeln!(out, "\n{}:\n", capital(reason::title(finding.certainty)));
+        for (index, why) in reason::reasons(finding, voice).iter().enumerate() {
+            let _ = writeln!(out, "{}. {}", index + 1, text(why));
+        }
     }
     let _ = writeln!(out, "\nHelp: {}\n", text(&voice.text(&finding.help)));
     out
+}
+
+/// With a capital, as headings begin.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn seen(seen: &Seen) -> String {

@@ -13,6 +13,7 @@ mod junit;
 mod markdown;
 mod moment;
 mod paint;
+mod reason;
 mod sarif;
 mod voice;
 
@@ -104,6 +105,9 @@ impl Format {
 /// Gives the text of a source file for an excerpt; `None` where it cannot be read any more.
 pub type Sources = dyn Fn(&str) -> Option<String>;
 
+/// Gives the URL of a file, for terminals that have hyperlinks; `None` where it has none.
+pub type Address = fn(&str) -> Option<String>;
+
 /// How output looks, apart from its format.
 pub struct Look<'a> {
     /// With ANSI colours.
@@ -112,6 +116,8 @@ pub struct Look<'a> {
     pub unicode: bool,
     /// Columns to wrap at.
     pub width: usize,
+    /// Where the terminal has hyperlinks: what a path leads to.
+    pub address: Option<Address>,
     /// How secrets are shown.
     pub secrets: Secrets,
     /// Where excerpts of source come from.

@@ -1,6 +1,8 @@
-//! Colours, rules and wrapping of text for a terminal.
+//! Colours, links, rules and wrapping of text for a terminal.
 //! Knows no finding.
 
+use super::Address;
+use crate::exhibit::Exhibit;
 use std::fmt::Write;
 
 /// How to write for this terminal.
@@ -9,6 +11,8 @@ pub(crate) struct Paint {
     pub(crate) color: bool,
     pub(crate) unicode: bool,
     pub(crate) width: usize,
+    /// Where the terminal has hyperlinks: what they lead to.
+    pub(crate) address: Option<Address>,
 }
 
 /// The colours there are, by what they say.
@@ -38,6 +42,24 @@ impl Paint {
             Ink::Faint => "2",
         };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+
+    /// A place in its colour, and a link to its file where the terminal has links. `text` is how it is shown.
+    pub(crate) fn place(self, text: &str, exhibit: Option<&Exhibit>) -> String {
+        self.link(&self.ink(Ink::Place, text), exhibit.map_or("", |exhibit| &exhibit.path))
+    }
+
+    /// `text` as a link to a file (OSC 8), where the terminal has links and the file an address.
+    /// <https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda>
+    pub(crate) fn link(self, text: &str, path: &str) -> String {
+        let address = self.address.filter(|_| !text.is_empty() && !path.is_empty());
+        match address.and_then(|address| address(path)) {
+            // An address that could end the sequence early is none.
+            Some(url) if url.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                format!("\u{1b}]8;;{url}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\")
+            }
+            _ => text.to_owned(),
+        }
     }
 
     /// One of two spellings, by what the terminal can show.
@@ -104,9 +126,22 @@ mod tests {
 
     #[test]
     fn no_colour_means_no_escape() {
-        let plain = Paint { color: false, unicode: false, width: 80 };
+        let plain = Paint { color: false, unicode: false, width: 80, address: None };
         assert_eq!(plain.ink(Ink::Deny, "x"), "x");
         assert_eq!(Paint { color: true, ..plain }.ink(Ink::Deny, "x"), "\u{1b}[31mx\u{1b}[0m");
+    }
+
+    #[test]
+    fn a_link_is_drawn_where_there_are_links_and_never_ends_early() {
+        let plain = Paint { color: false, unicode: true, width: 80, address: None };
+        let to = |address: Address| Paint { address: Some(address), ..plain }.link("a.rs:1", "a.rs");
+        assert_eq!(plain.link("a.rs:1", "a.rs"), "a.rs:1");
+        assert_eq!(
+            to(|path| Some(format!("file:///x/{path}"))),
+            "\u{1b}]8;;file:///x/a.rs\u{1b}\\a.rs:1\u{1b}]8;;\u{1b}\\"
+        );
+        assert_eq!(to(|_| Some("file:///x\u{1b}\\evil".into())), "a.rs:1");
+        assert_eq!(to(|_| None), "a.rs:1");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{in_traffic, place};
 use crate::exhibit::{Exhibit, Spot};
 use crate::finding::{Finding, Sent};
 use crate::render::voice::Voice;
-use crate::render::{Sources, moment};
+use crate::render::{Sources, moment, reason};
 use crate::unprintable::{blot, escape};
 use askama::Template;
 use std::io;
@@ -26,6 +26,8 @@ struct StoryPage<'a> {
     width: u32,
     steps: Vec<StepRow>,
     sends: Vec<SentRow>,
+    why: &'static str,
+    reasons: Vec<String>,
     help: String,
     facts: Vec<(&'static str, String)>,
     linked: &'a [String],
@@ -63,6 +65,8 @@ pub(super) fn tell(finding: &Finding, voice: &Voice<'_>, sources: &Sources) -> i
         width: diagram::WIDTH,
         steps: steps(finding, voice, sources),
         sends: finding.sends.iter().enumerate().map(|(at, sent)| send(at, sent, voice)).collect(),
+        why: reason::title(finding.certainty),
+        reasons: if in_traffic(finding) { reason::reasons(finding, voice) } else { Vec::new() },
         help: voice.text(&finding.help),
         facts: facts(finding, voice),
         linked: &finding.linked,
@@ -79,7 +83,8 @@ fn steps(finding: &Finding, voice: &Voice<'_>, sources: &Sources) -> Vec<StepRow
         text: voice.say(&step.words),
         excerpt: step.exhibit.as_ref().map(|exhibit| excerpt(exhibit, sources)).unwrap_or_default(),
     };
-    finding.proof.iter().enumerate().map(step).collect()
+    let recorded = |(_, step): &(usize, &crate::finding::Step)| !reason::concludes(step);
+    finding.proof.iter().enumerate().filter(recorded).map(step).collect()
 }
 
 /// Lines of source around a place of code, the ones meant marked; nothing for logs.
@@ -127,14 +132,8 @@ fn told(fact: Option<bool>) -> &'static str {
 fn facts(finding: &Finding, voice: &Voice<'_>) -> Vec<(&'static str, String)> {
     let about = if in_traffic(finding) { "Session" } else { "Function" };
     let foreign = |text: &Option<String>| text.as_deref().map(|text| voice.text(text));
-    [
-        (about, voice.subject(finding)),
-        ("Tool", foreign(&finding.tool)),
-        ("Client", foreign(&finding.client)),
-        ("Sends held to be of one client by", finding.same_by.map(str::to_owned)),
-        ("What would settle it", foreign(&finding.missing)),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name, value?)))
-    .collect()
+    [(about, voice.subject(finding)), ("Tool", foreign(&finding.tool)), ("Client", foreign(&finding.client))]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
 }

@@ -36,7 +36,7 @@ fn problems(problems: &[Problem], paint: Paint, out: &mut String) {
         let (ink, title) = if problem.lost { (Ink::Warn, "unreadable") } else { (Ink::Note, "note") };
         let times = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
         let place = problem.exhibit.to_string();
-        let head = format!("{} {}: ", paint.ink(ink, title), paint.ink(Ink::Place, &place));
+        let head = format!("{} {}: ", paint.ink(ink, title), paint.place(&place, Some(&problem.exhibit)));
         // A long path leaves no room beside it: then the text simply runs on.
         let used = (title.len() + place.chars().count() + 3).min(paint.width / 2);
         paint.wrap(out, &head, &" ".repeat(used), used, &format!("{}{times}", escape(&problem.message)));
@@ -72,7 +72,7 @@ fn inputs(inputs: &[Input], paint: Paint, out: &mut String) {
         let _ = writeln!(
             out,
             "  {}  {}, {tail}",
-            paint.ink(Ink::Place, &escape(&input.path)),
+            paint.link(&paint.ink(Ink::Place, &escape(&input.path)), &input.path),
             escape(&input.format)
         );
     }

@@ -5,7 +5,7 @@ use super::ink;
 use crate::exhibit::Range;
 use crate::finding::{Finding, Step, Subject};
 use crate::render::Sources;
-use crate::render::paint::{Ink, Paint};
+use crate::render::paint::Paint;
 use crate::unprintable::{blot, escape};
 use crate::words::Piece;
 use miette::{
@@ -44,8 +44,27 @@ pub(super) fn draw(finding: &Finding, paint: Paint, sources: &Sources) -> String
         // miette refuses spans outside of the source: the file changed since it was checked.
         return plain(finding, paint);
     }
+    let mut out = linked(&out, &place.path, paint);
     elsewhere(&steps, &place.path, paint, &mut out);
     out
+}
+
+/// The drawing with a link on the place in its first frame: miette links documentation only.
+fn linked(drawing: &str, path: &str, paint: Paint) -> String {
+    let open = paint.either("╭─[", ",-[");
+    let place = drawing.find(open).and_then(|at| {
+        let start = at + open.len();
+        // The place ends its line with the bracket; colours may stand between.
+        let line = start + drawing[start..].find('\n')?;
+        Some((start, start + drawing[start..line].rfind(']')?))
+    });
+    match place {
+        Some((start, end)) => {
+            let text = paint.link(&drawing[start..end], path);
+            [&drawing[..start], &text, &drawing[end..]].concat()
+        }
+        None => drawing.to_owned(),
+    }
 }
 
 /// `deny[session-discarded], proved, in Client::read`: what it is before what happened.
@@ -93,7 +112,7 @@ fn elsewhere(steps: &[&Step], path: &str, paint: Paint, out: &mut String) {
     for (index, step) in steps.iter().enumerate() {
         if let Some(exhibit) = step.exhibit.as_ref().filter(|exhibit| exhibit.path != path) {
             let head =
-                format!("  {} {} ", paint.either("·", "-"), paint.ink(Ink::Place, &exhibit.to_string()));
+                format!("  {} {} ", paint.either("·", "-"), paint.place(&exhibit.to_string(), Some(exhibit)));
             let used = 5 + exhibit.to_string().chars().count();
             let words = format!("({}) {}", index + 1, text(&step.words.0));
             paint.wrap(out, &head, "      ", used.min(paint.width / 2), &words);

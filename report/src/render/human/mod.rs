@@ -31,7 +31,8 @@ pub(super) struct Human<'a> {
 
 impl<'a> Human<'a> {
     pub(super) fn new(look: Look<'a>) -> Human<'a> {
-        let paint = Paint { color: look.color, unicode: look.unicode, width: look.width.clamp(40, 160) };
+        let (width, address) = (look.width.clamp(40, 160), look.address);
+        let paint = Paint { color: look.color, unicode: look.unicode, width, address };
         Human { paint, secrets: look.secrets, sources: look.sources, shown: 0 }
     }
 }

@@ -3,9 +3,10 @@
 
 use super::ink;
 use crate::exhibit::Exhibit;
-use crate::finding::{Certainty, Finding, Role, Step};
+use crate::finding::{Finding, Role, Step};
 use crate::render::moment;
 use crate::render::paint::{Ink, Paint};
+use crate::render::reason;
 use crate::render::voice::Voice;
 use crate::secrets::Secrets;
 use crate::unprintable::escape;
@@ -46,7 +47,7 @@ impl Story<'_> {
 
     /// The steps that stand in a log or at a time, each with its place.
     fn timeline(&self, out: &mut String) {
-        let steps: Vec<&Step> = self.finding.proof.iter().filter(|step| !concludes(step)).collect();
+        let steps: Vec<&Step> = self.finding.proof.iter().filter(|step| !reason::concludes(step)).collect();
         if steps.is_empty() {
             return;
         }
@@ -56,7 +57,9 @@ impl Story<'_> {
             self.paint.either("│", "|"),
             self.paint.either("╰────", "`----"),
         );
-        let _ = writeln!(out, "     {open}{}]", self.paint.ink(Ink::Place, &escape(&title(&paths))));
+        let title = title(&paths);
+        let shown = self.paint.ink(Ink::Place, &escape(&title));
+        let _ = writeln!(out, "     {open}{}]", self.paint.link(&shown, &title));
         let width = steps.iter().map(|step| self.place(step, paths.len()).chars().count()).max().unwrap_or(0);
         let mut day = None;
         let hidden = steps.len().saturating_sub(MOST_STEPS);
@@ -94,7 +97,7 @@ impl Story<'_> {
         let head = format!(
             "{:>4} {bar} {time}  {}{}  {role} ",
             index + 1,
-            self.paint.ink(Ink::Place, &place),
+            self.paint.place(&place, step.exhibit.as_ref()),
             " ".repeat(width - place.chars().count())
         );
         let used = 4 + 3 + 12 + 2 + width + 2 + 10 + 1;
@@ -116,33 +119,13 @@ impl Story<'_> {
         }
     }
 
-    /// Why it is certain, or what would settle it: conclusions, the identity, the missing fact.
+    /// Why it is certain, or what would settle it, as numbered steps.
     fn why(&self, out: &mut String) {
-        // A finding that is certain can still leave something open: whether a repeated call ran, say.
-        let more = if self.finding.certainty == Certainty::Proved {
-            "what would tell more"
-        } else {
-            "what would settle it"
-        };
-        let mut reasons: Vec<String> = self
-            .finding
-            .proof
-            .iter()
-            .filter(|step| concludes(step))
-            .map(|step| self.voice.say(&step.words))
-            .collect();
-        reasons
-            .extend(self.finding.same_by.map(|by| format!("these come from the same client: {}", same(by))));
-        reasons
-            .extend(self.finding.missing.as_deref().map(|fact| format!("{more}: {}", self.voice.text(fact))));
+        let reasons = reason::reasons(self.finding, &self.voice);
         if reasons.is_empty() {
             return;
         }
-        let title = match self.finding.certainty {
-            Certainty::Proved => "why this is certain",
-            Certainty::Likely => "why this is likely",
-            Certainty::Possible => "why this is possible",
-        };
+        let title = reason::title(self.finding.certainty);
         let _ = writeln!(out, "  {}:", self.paint.ink(Ink::Note, title));
         for (index, reason) in reasons.iter().enumerate() {
             self.paint.wrap(out, &format!("   {}. ", index + 1), "      ", 6, reason);
@@ -150,25 +133,8 @@ impl Story<'_> {
     }
 }
 
-fn concludes(step: &Step) -> bool {
-    step.role == Role::Conclude || (step.exhibit.is_none() && step.at.is_none())
-}
-
 fn cuts(role: Role) -> bool {
     matches!(role, Role::Cut | Role::Refuse | Role::Delete)
-}
-
-fn same(by: &str) -> &str {
-    match by {
-        "session" => "one session carried them",
-        "subject" => "one authenticated subject",
-        "trace" => "one trace",
-        "connection" => "one connection",
-        "client" => "one address, user agent and client name",
-        "address" => "one address and user agent",
-        "only-client" => "there is one client in the whole log",
-        other => other,
-    }
 }
 
 /// The files of the steps, each once, in the order of the story.
