@@ -3,11 +3,11 @@
 
 use crate::args::Shared;
 use crate::fault::Fault;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, address};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use unbroken_report::render::{Format, Look, Render, renderer};
+use unbroken_report::render::{Address, Format, Look, Render, renderer};
 use unbroken_report::{Finding, Secrets, Summary, Verdict};
 
 /// All outputs of a run.
@@ -85,8 +85,9 @@ impl Outputs {
 }
 
 fn sink(name: &str, format: Format, terminal: Terminal, secrets: &Secrets, out: Box<dyn Write>) -> Sink {
-    let Terminal { color, unicode, width } = terminal;
-    let look = Look { color, unicode, width, secrets: secrets.clone(), sources: &source };
+    let Terminal { color, unicode, links, width } = terminal;
+    let address = links.then_some(address as Address);
+    let look = Look { color, unicode, width, address, secrets: secrets.clone(), sources: &source };
     Sink { name: name.to_owned(), render: renderer(format, look), out, open: true }
 }
 

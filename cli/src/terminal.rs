@@ -1,9 +1,11 @@
-//! What standard output can show: colours, box-drawing characters, how many columns.
+//! What standard output can show: colours, links, box-drawing characters, how many columns.
 //! Knows no content. What is no terminal always gets the same bytes: no colours, 100 columns.
 
 use crate::args::ColorArg;
 use std::env;
+use std::fmt::Write;
 use std::io::{IsTerminal, stdout};
+use std::path::Path;
 
 /// Columns where there is no terminal to ask.
 const COLUMNS: usize = 100;
@@ -13,13 +15,14 @@ const COLUMNS: usize = 100;
 pub(crate) struct Terminal {
     pub(crate) color: bool,
     pub(crate) unicode: bool,
+    pub(crate) links: bool,
     pub(crate) width: usize,
 }
 
 impl Terminal {
     /// A file.
     pub(crate) const fn file() -> Terminal {
-        Terminal { color: false, unicode: true, width: COLUMNS }
+        Terminal { color: false, unicode: true, links: false, width: COLUMNS }
     }
 
     /// Standard output, as asked and as found.
@@ -29,7 +32,9 @@ impl Terminal {
             env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).filter(|columns| *columns > 0);
         let asked = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         let width = columns.or_else(|| tty.then(asked).flatten()).unwrap_or(COLUMNS);
-        Terminal { color: colored(color, tty, set), unicode: !tty || unicode(set), width }
+        let color = colored(color, tty, set);
+        let links = linked(color, tty, set, supports_hyperlinks::supports_hyperlinks);
+        Terminal { color, unicode: !tty || unicode(set), links, width }
     }
 }
 
@@ -48,6 +53,26 @@ fn colored(asked: ColorArg, tty: bool, set: impl Fn(&str) -> Option<String>) -> 
             tty && set("TERM").as_deref() != Some("dumb") && set("CLICOLOR").as_deref() != Some("0")
         }
     }
+}
+
+/// Whether paths are links. Who wants no colours wants no other escapes either; `FORCE_HYPERLINK` outranks the terminal.
+fn linked(color: bool, tty: bool, set: impl Fn(&str) -> Option<String>, known: impl Fn() -> bool) -> bool {
+    let forced = set("FORCE_HYPERLINK").is_some_and(|value| value != "0");
+    forced || (color && tty && set("TERM").as_deref() != Some("dumb") && known())
+}
+
+/// The `file://` address of a path, from the current folder. No host: the terminal's machine need not know this one's name.
+pub(crate) fn address(path: &str) -> Option<String> {
+    let path = std::path::absolute(Path::new(path)).ok()?;
+    let mut url = String::from("file://");
+    for byte in path.to_str()?.replace('\\', "/").bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~:@+,=".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            let _ = write!(url, "%{byte:02X}");
+        }
+    }
+    Some(url)
 }
 
 /// Whether the locale says UTF-8; one that says nothing is taken for it.
@@ -73,6 +98,22 @@ mod tests {
         assert!(colored(ColorArg::Auto, false, with(&[("CLICOLOR_FORCE", "1")])));
         assert!(!colored(ColorArg::Auto, false, with(&[])) && colored(ColorArg::Auto, true, with(&[])));
         assert!(!colored(ColorArg::Auto, true, with(&[("TERM", "dumb")])));
+    }
+
+    #[test]
+    fn links_follow_the_terminal_and_end_with_the_colours() {
+        assert!(linked(true, true, with(&[]), || true) && !linked(true, true, with(&[]), || false));
+        assert!(!linked(false, true, with(&[]), || true) && !linked(true, false, with(&[]), || true));
+        assert!(!linked(true, true, with(&[("TERM", "dumb")]), || true));
+        assert!(linked(false, false, with(&[("FORCE_HYPERLINK", "1")]), || false));
+        assert!(!linked(true, false, with(&[("FORCE_HYPERLINK", "0")]), || false));
+    }
+
+    #[test]
+    fn an_address_is_absolute_and_printable() {
+        assert_eq!(address("/a b/ü;\u{1b}.rs").as_deref(), Some("file:///a%20b/%C3%BC%3B%1B.rs"));
+        let relative = address("src/client.rs").expect("the current folder has a path");
+        assert!(relative.starts_with("file:///") && relative.ends_with("/src/client.rs"), "{relative}");
     }
 
     #[test]
