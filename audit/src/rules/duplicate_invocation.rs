@@ -49,9 +49,10 @@
 
 use super::Case;
 use crate::event::Arguments;
-use crate::finding::{Certainty, Role, SameBy, Step};
+use crate::finding::{Certainty, Role, SameBy, Step, Words};
 use crate::pair::Chain;
 use crate::proof::{Court, Draft, Print, answer, cut, foreign, plain, request};
+use crate::timeline::close::id_text;
 use crate::timeline::{Answered, Reached, Run, Send, Timeline};
 use unbroken_contract::breach::{Breach, Level};
 use unbroken_contract::era::Era;
@@ -162,6 +163,12 @@ fn certainty(timeline: &Timeline, sends: &[&Send], same_by: SameBy) -> (Certaint
     (Certainty::Proved, None)
 }
 
+/// What a handler did, and for which send: of several runs nobody could tell otherwise whose they are.
+fn ran(send: &Send, what: &str) -> Words {
+    let id = send.id.as_ref().map(|id| [plain(", for JSON-RPC id "), foreign(id_text(id))]);
+    std::iter::once(plain(what)).chain(id.into_iter().flatten()).collect()
+}
+
 /// What happened to one send, in order.
 pub(super) fn story(timeline: &Timeline, send: &Send, court: &Court<'_>) -> Vec<Step> {
     let contact = &timeline.contacts[send.contact];
@@ -177,7 +184,7 @@ pub(super) fn story(timeline: &Timeline, send: &Send, court: &Court<'_>) -> Vec<
                     exhibit: Some(court.exhibit(origin)),
                     at: Some(at),
                     role: Role::Run,
-                    words: vec![plain(words)],
+                    words: ran(send, words),
                 });
             }
         }
