@@ -3,7 +3,7 @@
 
 use crate::client::Client;
 use crate::facts::ir::{Body, Id, Kind};
-use crate::finding::{Certainty, Finding, Label};
+use crate::finding::{Certainty, Finding, Label, Range};
 use crate::scope::At;
 use unbroken_contract::Breach;
 
@@ -42,6 +42,7 @@ rules! {
     unowned_resume UnownedResume,
     empty_resume EmptyResume,
     unbounded_reconnect UnboundedReconnect,
+    retry_ignored RetryIgnored,
     blind_retry BlindRetry,
 }
 
@@ -91,6 +92,27 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Report {
+    /// Writes a claim down at a declaration instead of a node; the node becomes a further place of the story.
+    pub(crate) fn claim_declared(
+        &mut self,
+        mut claim: Claim<'_>,
+        path: &std::path::Path,
+        range: Range,
+        set: &str,
+    ) {
+        claim.story.insert(0, (claim.at, set.to_owned()));
+        let known = self.findings.len();
+        self.claim(claim);
+        if let Some(finding) = self.findings.get_mut(known) {
+            finding.path = path.to_owned();
+            finding.range = range;
+            if let Some(first) = finding.labels.first_mut() {
+                first.path = path.to_owned();
+                first.range = range;
+            }
+        }
+    }
+
     /// Writes a claim down, once per breach and place.
     pub(crate) fn claim(&mut self, claim: Claim<'_>) {
         let scope = claim.client.scope;

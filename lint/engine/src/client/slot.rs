@@ -97,7 +97,9 @@ impl Client<'_> {
             if self.serves(fx) {
                 continue;
             }
-            for used in self.headers(fx) {
+            let mcp = self.in_scope(fx);
+            // Other event streams have cursors too (contract 5).
+            for used in self.headers(fx).iter().filter(|used| used.header == Header::Session || mcp) {
                 match used.value {
                     Some(value) => open.push((used.header, At { fx, id: value })),
                     None => open.extend(self.kept(used.at).into_iter().map(|at| (used.header, at))),

@@ -52,48 +52,111 @@
 //!
 //! # Limits
 //!
-//! One finding per cursor. A write is told by the name of what the cursor is given to: save, store, persist and the like, or a
+//! One finding per cursor, at its declaration where the function that sets it does not resume itself. A write is told by the name of what the cursor is given to: save, store, persist and the like, or a
 //! function marked with `store = …`. A client that never resumes at all is `resume-without-cursor`'s matter.
 
 use super::unchecked_resume::{is_cursor, resumes};
 use super::{Claim, Report};
-use crate::client::{Client, Slot};
-use crate::facts::ir::{Kind, PatKind};
+use crate::client::{Client, Header, Slot};
+use crate::facts::ir::{Kind, Name, PatKind};
 use crate::finding::Certainty;
 use crate::scope::{At, Binding};
 use std::collections::BTreeSet;
 use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
-    let mut seen = BTreeSet::new();
+    let mut found: Vec<(At, At, Kept)> = Vec::new();
     for fx in client.functions() {
-        if !resumes(client, fx) {
-            continue;
-        }
+        let reopens = resumes(client, fx);
         for id in client.ids(fx) {
             let at = At { fx, id };
             let Kind::Assign(left, _) = client.scope.kind(at) else { continue };
             let left = At { id: *left, ..at };
-            if !is_cursor(client, left) || !seen.insert(key(client, left)) || stored(client, left) {
-                continue;
+            if let Some(kept) = kept(client, left, reopens).filter(|_| !stored(client, left)) {
+                found.push((at, left, kept));
             }
-            report.claim(Claim {
-                breach: Breach::CursorNotPersisted,
-                certainty: Certainty::Likely,
-                at: declared(client, left),
-                message: "the cursor lives only in memory; a restart loses it".into(),
-                help: "Hand each new cursor to storage, together with its session and stream.",
-                here: "this cursor is written nowhere".into(),
-                story: vec![(at, "it is set here".to_owned())],
-                client,
-            });
+        }
+    }
+    // The place that resumes tells more than a field that several functions share.
+    found.sort_by_key(|(.., kept)| matches!(kept, Kept::Field(..)));
+    let mut seen = BTreeSet::new();
+    for (at, left, kept) in found {
+        if seen.insert(root(client, left)) {
+            state(client, at, kept, report);
         }
     }
 }
 
-/// One cursor: a field of a type, or a local of a function.
-fn key(client: &Client<'_>, at: At) -> String {
-    match client.slot(at) {
+/// Where a cursor is kept, in the words of the reader: the place that one finding stands at.
+#[derive(Debug)]
+enum Kept {
+    At(At),
+    Field(Name, Name),
+}
+
+fn state(client: &Client<'_>, set: At, kept: Kept, report: &mut Report) {
+    let at = match &kept {
+        Kept::At(at) => *at,
+        Kept::Field(..) => set,
+    };
+    let declared = match &kept {
+        Kept::At(_) => None,
+        Kept::Field(ty, field) => client.scope.field_place(ty, field),
+    };
+    let claim = Claim {
+        breach: Breach::CursorNotPersisted,
+        certainty: Certainty::Likely,
+        at,
+        message: "the cursor lives only in memory; a restart loses it".into(),
+        help: "Hand each new cursor to storage, together with its session and stream.",
+        here: "this cursor is written nowhere".into(),
+        story: if at == set { Vec::new() } else { vec![(set, "it is set here".to_owned())] },
+        client,
+    };
+    match declared {
+        Some((path, range)) => report.claim_declared(claim, path, range, "it is set here"),
+        None => report.claim(claim),
+    }
+}
+
+/// Where the cursor that an assignment sets is kept, if it is one that a stream of the session is resumed with.
+fn kept(client: &Client<'_>, left: At, reopens: bool) -> Option<Kept> {
+    if reopens && is_cursor(client, left) {
+        return Some(Kept::At(declared(client, left)));
+    }
+    match client.slot(left)? {
+        slot @ Slot::Field(..) if client.cursors.contains(&slot) => {
+            let Slot::Field(ty, field) = slot else { return None };
+            Some(Kept::Field(ty, field))
+        }
+        // A shared cell that is handed in: the function that resumes with it is the place to mend.
+        Slot::Param(fx, index) => client.scope.arguments(fx, index).into_iter().find_map(|arg| {
+            let slot = client.slot(arg).filter(|slot| client.cursors.contains(slot))?;
+            match slot {
+                Slot::Field(ty, field) => Some(Kept::Field(ty, field)),
+                _ => Some(Kept::At(sent(client, arg))),
+            }
+        }),
+        _ => None,
+    }
+}
+
+/// The header that a function resumes with, else the place itself.
+fn sent(client: &Client<'_>, at: At) -> At {
+    let set = client.headers(at.fx).iter().find(|used| used.header == Header::Cursor && used.value.is_some());
+    set.map_or(at, |used| used.at)
+}
+
+/// One cursor: a field of a type, or a local of a function; a cell that is handed in is its giver's.
+fn root(client: &Client<'_>, at: At) -> String {
+    let mut slot = client.slot(at);
+    for _ in 0..4 {
+        let Some(Slot::Param(fx, index)) = slot else { break };
+        let given = client.scope.arguments(fx, index).into_iter().find_map(|arg| client.slot(arg));
+        let Some(given) = given else { break };
+        slot = Some(given);
+    }
+    match slot {
         Some(Slot::Field(ty, field)) => format!("{ty}.{field}"),
         _ => format!("{} {}", client.scope.file(at.fx).path.display(), client.scope.function(at.fx).item()),
     }

@@ -2,7 +2,8 @@
 //!
 //! # What happens
 //!
-//! A stream is opened again at once after an error, or after a constant pause, as often as it breaks.
+//! A stream is opened again at once after an error, or after a constant pause, as often as it breaks; or the count and the
+//! delay begin anew with every connect, so that a server that accepts and resets is asked for ever.
 //!
 //! # Why it matters
 //!
@@ -22,6 +23,40 @@
 //!             }
 //!         }
 //!         tokio::time::sleep(Duration::from_secs(1)).await;
+//!     }
+//! }
+//! ```
+//!
+//! ```flagged
+//! async fn listen(http: &reqwest::Client, session: &str, cursor: &str) {
+//!     let mut attempts = 0;
+//!     while attempts < 5 {
+//!         let request = http.get("/mcp").header("Mcp-Session-Id", session).header("Last-Event-ID", cursor);
+//!         match request.send().await {
+//!             Ok(response) => {
+//!                 attempts = 0;
+//!                 let mut events = response.bytes_stream().eventsource();
+//!                 while let Some(Ok(event)) = events.next().await {
+//!                     handle(event.data);
+//!                 }
+//!             }
+//!             Err(_) => attempts += 1,
+//!         }
+//!         tokio::time::sleep(DELAY).await;
+//!     }
+//! }
+//! ```
+//!
+//! ```flagged
+//! async fn post(http: &reqwest::Client, session: &str) { http.post("/mcp").header("Mcp-Session-Id", session).send().await; }
+//! struct EveryFewSeconds { limit: Option<usize>, pause: Duration }
+//! impl Default for EveryFewSeconds {
+//!     fn default() -> Self { Self { limit: None, pause: Duration::from_secs(3) } }
+//! }
+//! impl RetryPolicy for EveryFewSeconds {
+//!     fn retry(&self, times: usize) -> Option<Duration> {
+//!         if self.limit.is_some_and(|limit| times >= limit) { return None; }
+//!         Some(self.pause)
 //!     }
 //! }
 //! ```
@@ -51,15 +86,18 @@
 //!
 //! # Limits
 //!
-//! A limit or delay that a configured policy brings is trusted, except where the SDK's table says that it has none.
+//! A limit or delay that a configured policy brings is trusted, except where the SDK's table or the policy's own default says
+//! that it has none.
+
+mod policy;
+mod reset;
 
 use super::{Claim, Report};
 use crate::client::{Client, Deeds};
 use crate::facts::ir::{Body, Head, Id, Kind, Op};
 use crate::finding::Certainty;
-use crate::flow::reads_stream;
-use crate::scope::{At, Fx};
-use crate::sdk::Fact;
+use crate::flow::{Known, loops, reads_stream};
+use crate::scope::{At, Binding, Fx};
 use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
@@ -68,19 +106,25 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         let body = client.scope.body(fx);
         for id in body.ids() {
             let at = At { fx, id };
-            if unlimited_policy(client, at) {
-                state(client, at, "this policy reconnects for ever after a constant delay", report);
-            } else if let Some(sleep) = flat_loop(client, at) {
-                state(client, At { fx, id: sleep }, "the stream is reopened for ever after a constant delay", report);
+            if policy::unlimited(client, at) {
+                state(client, at, Certainty::Likely, "this policy reconnects for ever after a constant delay", report);
+            } else if policy::overflows(client, at) {
+                state(client, at, Certainty::Likely, "this delay grows without a cap, and the attempts have no limit", report);
+            } else if reset::by_connect(client, at) {
+                state(client, at, Certainty::Likely, "a mere connect resets the count of attempts", report);
+            } else if at_once(client, at) {
+                state(client, at, Certainty::Likely, "an error reconnects at once, past the delay that an end waits for", report);
+            } else if let Some((sleep, certainty)) = flat_loop(client, at) {
+                state(client, At { fx, id: sleep }, certainty, "the stream is reopened for ever after a constant delay", report);
             }
         }
     }
 }
 
-fn state(client: &Client<'_>, at: At, message: &str, report: &mut Report) {
+fn state(client: &Client<'_>, at: At, certainty: Certainty, message: &str, report: &mut Report) {
     report.claim(Claim {
         breach: Breach::UnboundedReconnect,
-        certainty: Certainty::Likely,
+        certainty,
         at,
         message: message.into(),
         help: "Limit the attempts or let the delay grow to a cap, and never reconnect without one.",
@@ -106,7 +150,7 @@ fn polled(client: &Client<'_>, fx: Fx, report: &mut Report) {
             let inside = body.inside(arm.body);
             let again = inside.iter().find(|id| matches!(body.kind(**id), Kind::Method(_, name, _) if name.contains("retry_connection") || name.contains("reconnect")));
             if let Some(again) = again.filter(|_| !inside.iter().any(|id| waits(body, *id))) {
-                state(client, At { fx, id: *again }, "an error reconnects at once, without a delay or a limit", report);
+                state(client, At { fx, id: *again }, Certainty::Likely, "an error reconnects at once, without a delay or a limit", report);
             }
         }
     }
@@ -121,51 +165,141 @@ fn waits(body: &Body, id: Id) -> bool {
     };
     name.is_some_and(|name| {
         let name = name.to_lowercase();
-        ["sleep", "delay", "backoff", "policy", "interval", "waiting"].iter().any(|word| name.contains(word))
+        ["sleep", "delay", "backoff", "policy", "interval", "waiting", "attempt", "retries", "tries"].iter().any(|word| name.contains(word))
     })
 }
 
-/// `FixedInterval::default()` of an SDK whose table says that it never ends.
-fn unlimited_policy(client: &Client<'_>, at: At) -> bool {
+/// Whether the loop opens a stream of the session again and again, and reads it.
+fn reopens(client: &Client<'_>, fx: Fx, inside: Id) -> bool {
+    let body = client.scope.body(fx);
+    let nodes = body.inside(inside);
+    let stream = Deeds::GET.with(Deeds::SESSION);
+    let opens = client.own(fx).has(stream)
+        || nodes.iter().any(|id| client.deeds_of(At { fx, id: *id }).has(stream))
+        // An SDK of several crates: the transport that carries the session stands elsewhere.
+        || client.scope.function(fx).name.contains("reconnect") && nodes.iter().any(|id| body.local(*id).is_some_and(|name| &**name == "session_id"));
+    opens && nodes.iter().any(|id| matches!(body.kind(*id), Kind::Method(..)) && reads_stream(client.scope, At { fx, id: *id }))
+}
+
+/// `continue` in an error arm of a loop that waits only at its end.
+fn at_once(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
-    let Kind::Call(callee, args) = body.kind(at.id) else { return false };
-    let Kind::Path(path) = body.kind(*callee) else { return false };
-    let [.., ty, make] = path.as_slice() else { return false };
-    if &**make != "default" || !args.is_empty() || client.scope.defs(ty).next().is_some() {
+    let Kind::Continue(label) = body.kind(at.id) else { return false };
+    let around = loops(body, at.id);
+    let target = match label {
+        Some(label) => around.iter().copied().find(|id| matches!(body.kind(*id), Kind::Loop(_, _, Some(own)) if own == label)),
+        None => around.first().copied(),
+    };
+    let Some(target) = target else { return false };
+    let Kind::Loop(_, inside, _) = body.kind(target) else { return false };
+    let Kind::Block(stmts, _) = body.kind(*inside) else { return false };
+    let sleeps = |id: &Id| body.inside(*id).into_iter().any(|id| pauses(body, id));
+    let last = stmts.iter().rposition(sleeps);
+    let here = stmts.iter().position(|stmt| body.within(at.id, *stmt));
+    // The only pause comes after this statement, and the statement has none.
+    let skips = matches!((here, last), (Some(here), Some(last)) if here < last) && !stmts.iter().take(here.map_or(0, |here| here + 1)).any(sleeps);
+    if !skips || !failing(client, at) || !reopens(client, at.fx, *inside) {
         return false;
     }
-    let settings = client.scope.sdks.iter().flat_map(|sdk| sdk.settings);
-    settings.into_iter().any(|setting| setting.on == &**ty && setting.default && setting.fact == Fact::UnlimitedFlat)
+    // A count in the same arm is a limit.
+    let arm = body.ancestors(at.id).find(|(parent, _)| matches!(body.kind(*parent), Kind::Match(..) | Kind::If(..)));
+    !arm.is_some_and(|(_, child)| body.inside(child).into_iter().any(|id| matches!(body.kind(id), Kind::Update(..)) || waits(body, id)))
+}
+
+/// Whether the place is reached by an error of a request or stream.
+fn failing(client: &Client<'_>, at: At) -> bool {
+    use crate::flow::cause::{Cause, cause};
+    let body = client.scope.body(at.fx);
+    // A renewed credential is a reason to ask again at once (contract 3.2).
+    let renewed = crate::flow::known(body, at.id).into_iter().any(|fact| {
+        let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) = fact;
+        body.inside(id).into_iter().any(|id| match body.kind(id) {
+            Kind::Path(path) => path.last().is_some_and(|last| last.to_lowercase().contains("auth")),
+            Kind::Method(_, name, _) | Kind::Field(_, name) => name.contains("auth"),
+            Kind::Int(code) => *code == 401,
+            _ => false,
+        })
+    });
+    !renewed && matches!(cause(client.scope, at), Cause::Other(..) | Cause::Mixed(..))
+}
+
+fn pauses(body: &Body, id: Id) -> bool {
+    match body.kind(id) {
+        Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| matches!(&**name, "sleep" | "sleep_until" | "delay_for")),
+        Kind::Method(_, name, _) => matches!(&**name, "sleep" | "tick" | "delay"),
+        _ => false,
+    }
 }
 
 /// An endless loop that opens a stream of the session and sleeps a constant time; the sleep.
-fn flat_loop(client: &Client<'_>, at: At) -> Option<Id> {
+fn flat_loop(client: &Client<'_>, at: At) -> Option<(Id, Certainty)> {
     let body = client.scope.body(at.fx);
     let Kind::Loop(Head::Forever, inside, _) = body.kind(at.id) else { return None };
-    let nodes = body.inside(*inside);
-    let to = |id: Id| At { id, ..at };
-    let own = client.own(at.fx).has(Deeds::GET.with(Deeds::SESSION));
-    let opens = own || nodes.iter().any(|id| client.deeds_of(to(*id)).has(Deeds::GET.with(Deeds::SESSION)));
-    let reads = nodes.iter().any(|id| matches!(body.kind(*id), Kind::Method(..)) && reads_stream(client.scope, to(*id)));
-    let counted = nodes.iter().any(|id| matches!(body.kind(*id), Kind::Update(Op::Add | Op::Grow, ..) | Kind::Binary(Op::Grow, ..)));
-    if !opens || !reads || counted {
+    if !reopens(client, at.fx, *inside) {
         return None;
     }
-    nodes.into_iter().find(|id| match body.kind(*id) {
+    let to = |id: Id| At { id, ..at };
+    let nodes = body.inside(*inside);
+    let counted = nodes.iter().any(|id| matches!(body.kind(*id), Kind::Update(Op::Add | Op::Grow, ..) | Kind::Binary(Op::Grow, ..)));
+    let here = nodes.iter().copied().find(|id| match body.kind(*id) {
         Kind::Call(callee, args) => body.last_segment(*callee).is_some_and(|name| &**name == "sleep") && args.first().is_some_and(|arg| constant(client, to(*arg))),
         _ => false,
-    })
+    });
+    if let Some(sleep) = here {
+        return (!counted).then_some((sleep, Certainty::Likely));
+    }
+    // A helper that sleeps a time it is given, and counts against a limit that may not be there.
+    let helper = nodes.into_iter().find(|id| client.scope.callees(to(*id)).iter().any(|fx| sleeps_given(client, *fx, to(*id))));
+    helper.filter(|_| !counted).map(|id| (id, Certainty::Possible))
 }
 
-/// `Duration::from_secs(1)`, `DELAY`.
+/// Whether the callee sleeps a constant time that it is given, and its only limit is an `Option`.
+fn sleeps_given(client: &Client<'_>, fx: Fx, call: At) -> bool {
+    let body = client.scope.body(fx);
+    let function = client.scope.function(fx);
+    let given = body.ids().any(|id| match body.kind(id) {
+        Kind::Call(callee, args) if body.last_segment(*callee).is_some_and(|name| &**name == "sleep") => {
+            let name = args.first().and_then(|arg| body.local(*arg));
+            let param = name.and_then(|name| match client.scope.binding(fx, name, id) {
+                Some(Binding::Param(index)) => Some(index),
+                _ => None,
+            });
+            param.is_some_and(|index| {
+                let args = client.scope.arguments(fx, index);
+                args.into_iter().filter(|arg| arg.fx == call.fx).all(|arg| constant(client, arg))
+            })
+        }
+        _ => false,
+    });
+    let limits: Vec<_> = function.params.iter().filter(|param| param.names.iter().any(|name| name.contains("max") || name.contains("limit"))).collect();
+    given && limits.iter().all(|param| param.ty.has("Option"))
+}
+
+/// `Duration::from_secs(1)`, `DELAY`, a parameter, a field, a local that is never set anew.
 fn constant(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
-    match body.kind(at.id) {
-        Kind::Path(path) => path.last().is_some_and(|last| last.chars().all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit())),
+    match body.kind(body.peel(at.id)) {
+        Kind::Path(path) if path.len() == 1 && !path[0].chars().all(constant_letter) => {
+            let set = body.ids().any(|id| match body.kind(id) {
+                Kind::Assign(left, _) | Kind::Update(_, left, _) => body.local(body.peel(*left)) == path.first(),
+                _ => false,
+            });
+            !set && match client.scope.binding(at.fx, &path[0], at.id) {
+                Some(Binding::Param(_)) => true,
+                Some(Binding::Let { init: Some(init), .. }) => constant(client, At { id: init, ..at }),
+                _ => false,
+            }
+        }
+        Kind::Path(path) => path.last().is_some_and(|last| last.chars().all(constant_letter)),
+        Kind::Field(_, name) => ["delay", "interval", "pause", "wait"].iter().any(|word| name.contains(word)) && !name.contains("backoff"),
         Kind::Call(callee, args) => {
             body.last_segment(*callee).is_some_and(|name| name.starts_with("from_"))
                 && args.iter().all(|arg| matches!(body.kind(*arg), Kind::Int(_) | Kind::Other(_)) || constant(client, At { id: *arg, ..at }))
         }
         _ => false,
     }
+}
+
+fn constant_letter(letter: char) -> bool {
+    letter.is_ascii_uppercase() || letter == '_' || letter.is_ascii_digit()
 }

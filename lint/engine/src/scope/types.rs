@@ -87,6 +87,15 @@ impl Scope {
         self.defs(ty).flat_map(|def| &def.fields).find(|def| &*def.name == field).map(|def| &def.ty)
     }
 
+    /// Where a field of a type of the crate is declared.
+    #[must_use]
+    pub fn field_place(&self, ty: &str, field: &str) -> Option<(&std::path::Path, crate::finding::Range)> {
+        let found = self.all_types().filter(|(_, def)| &*def.name == ty);
+        let mut found = found.flat_map(|(file, def)| def.fields.iter().map(move |at| (file, at)));
+        let (file, at) = found.find(|(_, at)| &*at.name == field)?;
+        Some((&file.path, at.range))
+    }
+
     /// The core type of a value.
     #[must_use]
     pub fn type_of(&self, at: At) -> Option<Name> {
