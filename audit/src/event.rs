@@ -682,4 +682,6 @@ pub enum LifecycleStep {
     ProxyRetried,
     /// The server or proxy process started.
     ProcessStarted,
+    /// A response was ready and nobody was connected to take it.
+    ResponseUnsent,
 }

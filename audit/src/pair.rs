@@ -1,10 +1,11 @@
 //! Pairs: sends of one client that are the same call, each sent while the outcome of the one before was unknown.
 //! Knows sameness and order; what such a chain is called is for the rules.
 
-use crate::event::{Arguments, Digest, Nanos, RpcId, Text};
+use crate::event::{Arguments, Digest, Nanos, RpcId, Text, Vantage};
 use crate::timeline::{Answered, Reached, Send, Timeline};
-use std::collections::BTreeMap;
-use unbroken_contract::resend::{Key, Permission, may_resend};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use unbroken_contract::resend::{Answer, Key, Permission, may_resend};
 
 /// The same call, sent again and again: indexes into the timeline's sends, at least two, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub const HORIZON: Nanos = 3_600 * 1_000_000_000;
 
 /// Two equal calls nearer than this, the first with no recorded end, are taken for parallel ones: no client notices a
 /// cut and sends again that fast, while calls of one turn leave within milliseconds.
-const PARALLEL: Nanos = 50_000_000;
+pub(crate) const PARALLEL: Nanos = 50_000_000;
 
 /// Finds every chain of a timeline, in the order of their first sends.
 #[must_use]
@@ -65,11 +66,23 @@ fn of_call(timeline: &Timeline, sends: &[usize]) -> Vec<Chain> {
     let mut chains: Vec<Chain> = Vec::new();
     // Chains that may still grow: those whose last send was not settled.
     let mut open: Vec<Vec<usize>> = Vec::new();
+    // Answers still to come, by their moment. After one the client has its outcome: what was sent before it was settled by
+    // it, and an equal call is a new wish (contract 3.6), also where an equal one ran beside it.
+    let mut answers: BinaryHeap<Reverse<(Nanos, Nanos)>> = BinaryHeap::new();
+    let mut settled = Nanos::MIN;
     for at in sends {
         let send = &timeline.sends[*at];
-        let grows = open
-            .iter()
-            .rposition(|chain| chain.iter().rev().any(|earlier| repeats(timeline, *earlier, send)));
+        while let Some(Reverse((when, start))) = answers.peek().copied()
+            && when <= send.start
+        {
+            answers.pop();
+            settled = settled.max(start);
+        }
+        let unsettled = |earlier: usize| timeline.sends[earlier].start > settled;
+        let grows = open.iter().rposition(|chain| {
+            chain.iter().rev().any(|earlier| unsettled(*earlier) && repeats(timeline, *earlier, send))
+        });
+        answers.extend(answered_at(send).map(|when| Reverse((when, send.start))));
         match grows {
             Some(index) => open[index].push(*at),
             None => open.push(vec![*at]),
@@ -84,6 +97,16 @@ fn of_call(timeline: &Timeline, sends: &[usize]) -> Vec<Chain> {
         chain.sends.len() > 1
     });
     chains
+}
+
+/// When the client had the outcome of a send, as far as the log tells it message by message.
+fn answered_at(send: &Send) -> Option<Nanos> {
+    let told = |answer| matches!(answer, Answer::Result | Answer::HandlerFailed);
+    match send.answered {
+        Answered::Own(answer) if told(answer) => send.closed,
+        Answered::Later { at, answer, .. } if told(answer) => Some(at),
+        _ => None,
+    }
 }
 
 fn may_grow(timeline: &Timeline, chain: &[usize], now: Nanos) -> bool {
@@ -104,11 +127,21 @@ fn repeats(timeline: &Timeline, earlier: usize, later: &Send) -> bool {
         return false;
     }
     if earlier.era != later.era
+        || beside(timeline, earlier, later)
         || (later.call.arguments == Arguments::Absent && !at_once(timeline, earlier, later))
     {
         return false;
     }
-    ended_before(timeline, earlier, later.start) && !permitted(timeline, earlier, later).is_allowed()
+    ended_before(timeline, earlier, later) && !permitted(timeline, earlier, later).is_allowed()
+}
+
+/// Whether the later one comes from a session that was open beside the earlier one's: another window of the client, which
+/// knows nothing of what the first one waits for. A client that gave a session up goes on in one opened after it.
+fn beside(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
+    match (earlier.session, later.session) {
+        (Some(one), Some(other)) => one != other && timeline.sessions[other].first < earlier.start,
+        _ => false,
+    }
 }
 
 fn at_once(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
@@ -118,12 +151,29 @@ fn at_once(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
         && later.start - closed <= AT_ONCE
 }
 
-fn ended_before(timeline: &Timeline, earlier: &Send, moment: Nanos) -> bool {
+fn ended_before(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
+    if moved_on(timeline, earlier, later) {
+        return true;
+    }
+    let moment = later.start;
     match earlier.closed {
         // A proxy writes the end of a response some milliseconds after its client may have left.
         Some(closed) => closed <= moment.saturating_add(timeline.contacts[earlier.contact].precision),
         None => moment - earlier.start >= PARALLEL,
     }
+}
+
+/// Whether the client had left the earlier exchange, though its record ends later: a proxy or gateway notices a client that
+/// is gone when it next writes, or at its own deadline (formats.md, fact 6). The sign is a session opened meanwhile.
+fn moved_on(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
+    // A capture beside the client sees it leave.
+    let near =
+        matches!(timeline.contacts[earlier.contact].seen[0].vantage, Vantage::Client | Vantage::Capture);
+    let gone = earlier.aborted
+        && !near
+        && later.start - earlier.start >= PARALLEL
+        && earlier.session != later.session;
+    gone && later.session.is_some_and(|session| timeline.sessions[session].first > earlier.start)
 }
 
 /// What the contract says of sending `later` after `earlier`.

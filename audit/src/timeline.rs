@@ -7,6 +7,7 @@ pub mod run;
 pub mod send;
 pub mod session;
 pub mod stream;
+pub mod unseen;
 pub mod wish;
 
 pub use client::Client;
@@ -43,6 +44,8 @@ pub struct Timeline {
     pub streams: Vec<Stream>,
     /// What each tool declares of itself (`tools/list`), by server path and tool.
     pub tools: Arc<Tools>,
+    /// What servers' own logs tell of calls that no exchange shows; only in a timeline of nobody in particular.
+    pub unseen: unseen::Unseen,
 }
 
 /// What tools declare of themselves.
@@ -106,12 +109,14 @@ pub(crate) fn build_among(joined: Joined, listed: &Tools, others: bool) -> Vec<T
     let tools = Arc::new(tools);
     let runs = run::gather(&joined);
     let wishes = wish::gather(&joined);
+    let unseen = unseen::gather(&joined);
     let mut timelines: Vec<Timeline> = client::group(joined.contacts, others)
         .into_iter()
         .map(|(client, contacts)| of_client(client, contacts, &tools))
         .collect();
-    run::assign(&mut timelines, &runs);
+    let unclaimed = run::assign(&mut timelines, runs);
     wish::assign(&mut timelines, wishes);
+    timelines.extend(unseen::timeline(unseen, unclaimed, &tools));
     timelines
 }
 
@@ -137,6 +142,7 @@ fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>) -> Time
         initializes,
         streams,
         tools: Arc::clone(tools),
+        unseen: unseen::Unseen::default(),
     }
 }
 

@@ -2,8 +2,8 @@
 //! Knows how facts of several vantages are put together; not which exchanges are the same.
 
 use crate::event::{
-    Arguments, Attempt, Body, Cause, Exchange, Identity, Keys, Known, Message, Method, Nanos, Origin, Phase, RpcId,
-    RpcOutcome, RpcRequest, SessionScope, SseEvent, Text, Time, ToolCall, Vantage,
+    Arguments, Attempt, Body, Cause, Exchange, Identity, Keys, Known, Message, Method, Nanos, Origin, Phase,
+    RpcId, RpcOutcome, RpcRequest, SessionScope, SseEvent, Text, Time, ToolCall, Vantage,
 };
 
 /// One exchange, however many logs saw it.
@@ -111,13 +111,19 @@ impl Contact {
     /// was answered with one is taken for it: only an `InitializeResult` brings the id (MCP, session management).
     #[must_use]
     pub fn opens(&self) -> bool {
+        let minted = self.exchange.logged.session_in && self.mints();
+        minted || self.session_in().is_none() && self.initialize().is_some()
+    }
+
+    /// Whether a request of unknown content that shows no session was answered with one.
+    #[must_use]
+    pub fn mints(&self) -> bool {
         let exchange = &self.exchange;
-        let minted = exchange.method == Method::Post
+        exchange.method == Method::Post
             && matches!(exchange.request.body, Body::Unknown | Body::Unreadable(_))
-            && exchange.logged.session_in
+            && self.session_in().is_none()
             && exchange.response.session.is_some()
-            && self.accepted();
-        self.session_in().is_none() && (minted || self.initialize().is_some())
+            && self.accepted()
     }
 
     /// The events of its response stream.
@@ -201,7 +207,10 @@ impl Contact {
         let near = self;
         let own = near.session().map(Text::from);
         let other = far.session().map(Text::from);
-        fill(&mut near.behind, far.behind.take().or(other).filter(|other| own.as_ref().is_some_and(|own| own != other)));
+        fill(
+            &mut near.behind,
+            far.behind.take().or(other).filter(|other| own.as_ref().is_some_and(|own| own != other)),
+        );
         near.precision = near.precision.max(far.precision);
         near.seen.extend(far.seen);
         near.seen.sort_by_key(|seen| (rank(seen.vantage), seen.start, seen.origin.file, seen.origin.offset));

@@ -35,7 +35,8 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
         }
         if twin.is_none() {
             let named = contact.keys.request.as_ref().and_then(|id| by_request.get(id)).copied();
-            let fits = |at: &usize| contact.start - merged[*at].start <= APART && same(&merged[*at], &contact);
+            let fits =
+                |at: &usize| contact.start - merged[*at].start <= APART && same(&merged[*at], &contact);
             twin = named.filter(fits).map(|at| (0, at));
         }
         if twin.is_none() && own.1.is_none() {

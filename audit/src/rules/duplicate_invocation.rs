@@ -47,6 +47,8 @@
 //! behind one address with one program look like one client; `same_by` names what the finding rests on. Calls whose
 //! arguments were cut off or redacted are never compared.
 
+mod rerun;
+
 use super::Case;
 use crate::event::Arguments;
 use crate::finding::{Certainty, Role, SameBy, Step, Words};
@@ -65,6 +67,7 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         let draft = draft(case.timeline, chain, court);
         court.report(draft);
     }
+    rerun::check(&case.timeline.unseen, court);
 }
 
 /// Whether an earlier send than the last is shown to have reached a server.

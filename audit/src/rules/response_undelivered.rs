@@ -39,8 +39,10 @@ use super::Case;
 use super::call_retried_by_proxy::deliveries;
 use super::duplicate_invocation::{self, is_duplicate};
 use crate::event::Cause;
-use crate::finding::{Certainty, Role};
+use crate::finding::{Certainty, Role, Step};
 use crate::proof::{Court, Draft, Print, cut, foreign, plain, request};
+use crate::timeline::close::id_text;
+use crate::timeline::unseen::Unsent;
 use crate::timeline::{Answered, Reached, Run, Send};
 use unbroken_contract::breach::Breach;
 
@@ -62,6 +64,26 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         }
         court.report(draft);
     }
+    for unsent in &case.timeline.unseen.unsent {
+        court.report(nobody_there(unsent, court));
+    }
+}
+
+/// A server's own word that a response had nobody to go to.
+fn nobody_there(unsent: &Unsent, court: &Court<'_>) -> Draft {
+    let mut message = vec![plain("a response")];
+    if let Some(id) = &unsent.id {
+        message.extend([plain(" to JSON-RPC id "), foreign(id_text(id))]);
+    }
+    message.push(plain(" was ready and nobody was connected to take it"));
+    let mut draft = Draft::new(BREACH, Certainty::Likely, message.clone(), HELP);
+    draft.session.clone_from(&unsent.session);
+    let exhibit = Some(court.exhibit(unsent.origin));
+    draft.proof.push(Step { exhibit, at: Some(unsent.at), role: Role::Run, words: message });
+    draft.missing = Some("a log of the exchanges would show whether a resumed stream delivered it later");
+    draft.print.text(unsent.session.as_deref().unwrap_or_default());
+    draft.print.text(unsent.id.as_ref().map_or("", id_text)).text(&unsent.at.to_string());
+    draft
 }
 
 fn is_undelivered(case: &Case<'_>, send: &Send, repeated: bool) -> bool {
@@ -97,7 +119,7 @@ fn draft(case: &Case<'_>, send: &Send, court: &Court<'_>) -> Draft {
         let contact = &timeline.contacts[cancelled];
         draft.proof.push(court.step(contact, Role::Send, request(contact)));
     }
-    draft.proof.push(crate::finding::Step {
+    draft.proof.push(Step {
         exhibit: None,
         at: None,
         role: Role::Conclude,

@@ -69,7 +69,13 @@ pub(super) fn gather(joined: &Joined) -> Vec<Run> {
         if !handler {
             continue;
         }
-        let open = runs.iter_mut().rev().find(|run| continues(run, told));
+        let fitting = runs.iter_mut().rev().filter(|run| continues(run, told));
+        // A log without ids tells how long the handler ran: that names the run; else it is the latest.
+        let open = match told.what.duration.filter(|_| told.what.rpc_id.is_none()) {
+            Some(length) => fitting
+                .min_by_key(|run| run.started.map_or(Nanos::MAX, |(at, _)| (told.at - length - at).abs())),
+            None => fitting.into_iter().next(),
+        };
         match open {
             Some(run) => note(run, told),
             None => {
@@ -145,10 +151,12 @@ fn note(run: &mut Run, told: &Told<Lifecycle>) {
 const LATE: Nanos = 30_000_000_000;
 const EARLY: Nanos = 1_000_000_000;
 
-/// Gives every run to the send that it belongs to: the latest send before it that fits and has none.
-pub(super) fn assign(timelines: &mut [Timeline], runs: &[Run]) {
+/// Gives every run to the send that it belongs to: the latest send before it that fits and has none. Gives back those that
+/// belong to none.
+pub(super) fn assign(timelines: &mut [Timeline], runs: Vec<Run>) -> Vec<Run> {
+    let mut unclaimed = Vec::new();
     if runs.is_empty() {
-        return;
+        return unclaimed;
     }
     let mut by_tool: HashMap<Text, Vec<(Nanos, usize, usize)>> = HashMap::new();
     for (t, timeline) in timelines.iter().enumerate() {
@@ -158,23 +166,35 @@ pub(super) fn assign(timelines: &mut [Timeline], runs: &[Run]) {
     }
     by_tool.values_mut().for_each(|sends| sends.sort_unstable());
     for run in runs {
-        let Some(sends) = run.call.as_ref().and_then(|call| by_tool.get(&call.tool)) else { continue };
+        let Some(sends) = run.call.as_ref().and_then(|call| by_tool.get(&call.tool)) else {
+            unclaimed.push(run);
+            continue;
+        };
         let moment = run.moment();
         let now = sends.partition_point(|(start, ..)| *start <= moment);
         let before = sends[..now].iter().rev().take_while(|(start, ..)| moment - start <= LATE);
         // Only if no send came before it can a clock that goes behind be the reason.
         let after = sends[now..].iter().take_while(|(start, ..)| start - moment <= EARLY);
-        let mut fitting = before.chain(after).filter(|(_, t, s)| {
-            let send = &timelines[*t].sends[*s];
-            let session = send.session.map(|at| &*timelines[*t].sessions[at].id);
-            send.run.is_none() && send.reached != Reached::No && fits(run, session, send)
-        });
-        if let Some((_, t, s)) = fitting.next().copied() {
+        let near: Vec<_> = before
+            .chain(after)
+            .filter(|(_, t, s)| {
+                let send = &timelines[*t].sends[*s];
+                let session = send.session.map(|at| &*timelines[*t].sessions[at].id);
+                send.reached != Reached::No && fits(&run, session, send)
+            })
+            .copied()
+            .collect();
+        if let Some((_, t, s)) = near.iter().find(|(_, t, s)| timelines[*t].sends[*s].run.is_none()).copied()
+        {
             let send = &mut timelines[t].sends[s];
-            send.run = Some(run.clone());
+            send.run = Some(run);
             send.reached = Reached::Yes;
+        } else if near.is_empty() {
+            // A run beside those of all sends that it could be of is another record of one of them.
+            unclaimed.push(run);
         }
     }
+    unclaimed
 }
 
 fn fits(run: &Run, session: Option<&str>, send: &super::Send) -> bool {

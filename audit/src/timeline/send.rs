@@ -2,7 +2,7 @@
 //! Knows one send at a time; which sends are the same call is `pair`.
 
 use super::close::{self, same_id};
-use crate::event::{Cause, Delivered, Method, Nanos, RpcId, RpcOutcome, ToolCall};
+use crate::event::{Cause, Delivered, Method, Nanos, RpcId, RpcOutcome, ToolCall, Vantage};
 use crate::join::Contact;
 use std::collections::HashMap;
 use unbroken_contract::close::Delivery;
@@ -190,7 +190,10 @@ fn reached(contact: &Contact) -> Reached {
     } else {
         Upstream::ConnectsFailed
     };
-    if contact.accepted() {
+    // A gateway that logs tool calls and no HTTP has taken up every call that it logs.
+    let taken_up =
+        exchange.status.is_none() && contact.seen.iter().any(|seen| seen.vantage == Vantage::Gateway);
+    if contact.accepted() || taken_up && exchange.end.cause != Cause::ConnectFailed {
         return Reached::Yes;
     }
     let last = exchange.attempts.last().and_then(|attempt| attempt.status);

@@ -60,7 +60,19 @@ pub(super) fn gather(contacts: &[Contact]) -> (Vec<Session>, Vec<Option<usize>>)
             session.version.clone_from(&contact.exchange.request.protocol_version);
         }
     }
+    for session in &mut sessions {
+        if session.opened.is_none() {
+            session.opened = Some(session.contacts[0]).filter(|first| minted(*first, session, contacts));
+        }
+    }
     (sessions, of_session)
+}
+
+/// Whether a session's first contact minted it, in a log that writes only the headers that were sent: a POST that shows
+/// none was answered with the id which all that follows carries.
+fn minted(first: usize, session: &Session, contacts: &[Contact]) -> bool {
+    let contact = &contacts[first];
+    contact.mints() && session.contacts[1..].iter().any(|at| contacts[*at].session_in().is_some())
 }
 
 /// The era of a contact (contract section 2).
