@@ -136,15 +136,31 @@ fn a_page_that_asks_somebody_is_caught() {
 #[test]
 fn the_filter_leaves_what_was_asked_for() {
     let Some(browser) = Browser::find() else { return };
-    let ask = "<script>addEventListener('load',()=>{const q=document.getElementById('q');q.value='Client::read';\
-               q.dispatchEvent(new Event('input',{bubbles:true}))})</script></body>";
-    let page = page(&[duplicate(), discarded()]);
+    // One story is markup, the other lies compressed: words of either are found.
+    let mut findings = vec![duplicate()];
+    findings.extend(std::iter::repeat_n(duplicate(), 300).enumerate().map(|(index, mut finding)| {
+        finding.fingerprint = format!("a{index}");
+        finding
+    }));
+    findings.push(discarded());
+    for (query, expected) in
+        [("Client::read", "1 of 302 shown"), ("one address and user agent", "301 of 302 shown")]
+    {
+        let dom = filtered(&browser, &page(&findings), query);
+        assert!(dom.contains(expected), "{}", dom.split("<output").nth(1).unwrap_or_default());
+    }
+}
+
+/// The document after somebody typed `query` into its filter.
+fn filtered(browser: &Browser, page: &str, query: &str) -> String {
+    let ask = format!(
+        "<script>addEventListener('load',()=>{{const q=document.getElementById('q');q.value='{query}';\
+         q.dispatchEvent(new Event('input',{{bubbles:true}}))}})</script></body>"
+    );
     let policy = page.find("<meta http-equiv").expect("the page has a policy");
     let end = policy + page[policy..].find('>').expect("it ends");
-    let loose = format!("{}{}", &page[..policy], &page[end + 1..]).replace("</body>", ask);
-    let dom = browser.open(&loose, "").dom;
-    assert!(dom.contains("1 of 2 shown"), "{}", dom.split("<output").nth(1).unwrap_or_default());
-    assert!(dom.contains("data-k=\"deny duplicate-invocation likely\" hidden"), "the other is still shown");
+    let loose = format!("{}{}", &page[..policy], &page[end + 1..]).replace("</body>", &ask);
+    browser.open(&loose, "").dom
 }
 
 #[test]
@@ -158,9 +174,10 @@ fn ten_thousand_findings_open_and_more_are_counted() {
     let page = page(&many);
     assert_eq!(page.matches("<tbody role=\"rowgroup\" class=\"f ").count(), 10_000);
     assert!(page.contains("And 50 more, counted above"));
+    assert!(page.len() < 12_000_000, "{} bytes", page.len());
     let Some(browser) = Browser::find() else { return };
     let took = browser.paint(&page);
     eprintln!("{} bytes were painted in {took:?}", page.len());
-    // About 2.4 s of processor time; the bound leaves room for a busy machine.
-    assert!(took < std::time::Duration::from_secs(60), "{took:?}");
+    // 0.4 s more than an empty page takes, measured beside ten other programs; the bound leaves room for slower machines.
+    assert!(took < std::time::Duration::from_secs(30), "{took:?}");
 }
