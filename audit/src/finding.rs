@@ -47,6 +47,8 @@ pub struct Exhibit {
     pub proxied: bool,
     /// The server instance that the exchange reached, as the log names it.
     pub server: Option<String>,
+    /// Another name that the same instance goes by in another record of the exchange.
+    pub alias: Option<String>,
 }
 
 /// One step of the proof, in the order of the story.

@@ -29,7 +29,7 @@ impl Court<'_> {
     #[must_use]
     pub fn exhibit(&self, origin: Origin) -> Exhibit {
         let path = self.paths.get(origin.file as usize).cloned().unwrap_or_default();
-        Exhibit { path, place: origin.place, offset: origin.offset, proxied: false, server: None }
+        Exhibit { path, place: origin.place, offset: origin.offset, proxied: false, server: None, alias: None }
     }
 
     /// The record of a contact nearest to the client, with the instance that any of its records names.
@@ -39,6 +39,7 @@ impl Court<'_> {
         Exhibit {
             proxied: contact.seen.iter().any(|seen| between.contains(&seen.vantage)),
             server: contact.instance().map(str::to_owned),
+            alias: alias(contact).map(str::to_owned),
             ..self.exhibit(contact.origin())
         }
     }
@@ -93,6 +94,13 @@ impl Court<'_> {
             fingerprint,
         });
     }
+}
+
+/// The name that a server's own log gives the instance, beside the one that the proxy gives it. Of several attempts
+/// nobody can tell which reached the one that wrote the log.
+fn alias(contact: &Contact) -> Option<&str> {
+    let name = contact.server.as_deref().filter(|_| contact.exchange.attempts.len() == 1)?;
+    (contact.upstream() != Some(name)).then_some(name)
 }
 
 /// A finding being written by a rule.

@@ -74,6 +74,8 @@ pub struct Scene {
     pub proxied: bool,
     /// The server instance, as the log names it.
     pub server: Option<String>,
+    /// Another name that the same instance goes by in another record of the same exchange.
+    pub alias: Option<String>,
 }
 
 /// One send of a call that was sent more than once.

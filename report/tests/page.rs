@@ -72,6 +72,27 @@ fn a_story_is_drawn_in_its_order_and_direction() {
 }
 
 #[test]
+fn an_instance_has_one_lane_where_one_exchange_has_both_its_names() {
+    let lanes = |page: &str| page.matches("class=\"lane\"").count();
+    let mut finding = duplicate();
+    for (index, step) in finding.proof.iter_mut().enumerate() {
+        step.scene.server = Some(if index < 2 { "a" } else { "10.0.0.5:9001" }.into());
+    }
+    assert_eq!(
+        lanes(&page(std::slice::from_ref(&finding))),
+        4,
+        "client, proxy, and two names that nothing joins"
+    );
+    finding.proof[3].scene.alias = Some("a".into());
+    let joined = page(std::slice::from_ref(&finding));
+    assert_eq!(lanes(&joined), 3);
+    assert!(joined.contains(">10.0.0.5:9001<") && !joined.contains(">a</text>"));
+    // The address is a balancer's: it goes with another instance too.
+    finding.proof[2].scene.alias = Some("b".into());
+    assert_eq!(lanes(&page(&[finding])), 4);
+}
+
+#[test]
 fn every_id_is_there_once_and_every_reference_leads_somewhere() {
     let mut other = discarded();
     other.fingerprint = "b1".into();

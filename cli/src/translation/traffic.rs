@@ -99,7 +99,7 @@ fn step(step: audit::Step) -> report::Step {
 }
 
 fn scene(exhibit: &audit::Exhibit) -> report::Scene {
-    report::Scene { proxied: exhibit.proxied, server: exhibit.server.clone() }
+    report::Scene { proxied: exhibit.proxied, server: exhibit.server.clone(), alias: exhibit.alias.clone() }
 }
 
 fn sent(sent: audit::Sent) -> report::Sent {

@@ -21,7 +21,7 @@ fn step(at_line: u64, millis: i64, role: Role, words: Words) -> Step {
         at: Some(START + millis * 1_000_000),
         role,
         words,
-        scene: Scene { proxied: true, server: Some("10.0.0.5:9001".into()) },
+        scene: Scene { proxied: true, server: Some("10.0.0.5:9001".into()), alias: None },
     }
 }
 

@@ -1,6 +1,7 @@
 //! A proof as a sequence diagram: who stands where, what went from whom to whom, in which row.
 //! Knows no markup and no colour.
 
+use super::cast::{Cast, recorded_with};
 use crate::finding::{Finding, Role, Step};
 use crate::render::moment;
 use crate::render::voice::Voice;
@@ -11,15 +12,13 @@ const ROW: u32 = 38;
 /// Where the first row's arrow lies.
 const TOP: u32 = 74;
 /// Where the client's lane lies, right of the times.
-const CLIENT: u32 = 150;
+pub(super) const CLIENT: u32 = 150;
 /// Where the last server's lane lies.
-const LAST: u32 = 650;
+pub(super) const LAST: u32 = 650;
 /// Units of the whole drawing across.
 pub(super) const WIDTH: u32 = 740;
 /// Rows drawn; a longer story is drawn by its beginning and its end.
 const MOST_ROWS: usize = 40;
-/// Server instances with a lane of their own.
-const MOST_SERVERS: usize = 4;
 /// Streams drawn side by side on the client's lane.
 const MOST_BARS: u32 = 4;
 
@@ -111,86 +110,6 @@ pub(super) fn draw(finding: &Finding, voice: &Voice<'_>) -> Option<Diagram> {
 
 fn traffic(role: Role) -> bool {
     !matches!(role, Role::Offence | Role::Context | Role::Conclude)
-}
-
-/// Who takes part, and who of them in which step.
-struct Cast {
-    proxied: bool,
-    servers: Vec<String>,
-    /// Per step: index into `servers`.
-    server_of: Vec<usize>,
-    /// Per step: the proxy sent it by itself.
-    by_proxy: Vec<bool>,
-}
-
-impl Cast {
-    fn of(steps: &[(usize, &Step)]) -> Cast {
-        let mut servers: Vec<&str> = Vec::new();
-        for (_, step) in steps {
-            if let Some(name) = step.scene.server.as_deref()
-                && !servers.contains(&name)
-                && servers.len() < MOST_SERVERS
-            {
-                servers.push(name);
-            }
-        }
-        let named = servers.len();
-        let known = |step: &Step| servers.iter().position(|name| Some(*name) == step.scene.server.as_deref());
-        // What names no instance belongs to the exchange it is recorded with; a handler, to the request before it.
-        let mut server_of: Vec<usize> = Vec::with_capacity(steps.len());
-        for (index, (_, step)) in steps.iter().enumerate() {
-            let same = steps[..index].iter().rposition(|(_, other)| recorded_with(other, step));
-            let before = (step.role == Role::Run && index > 0).then(|| index - 1);
-            let inherited = same.or(before).map(|at| server_of[at]);
-            let only = (named == 1).then_some(0);
-            server_of.push(known(step).or(inherited).or(only).unwrap_or(named));
-        }
-        let by_proxy: Vec<bool> = (0..steps.len())
-            .map(|index| {
-                let step = steps[index].1;
-                // One record of one request: whoever sent it a second time stood behind the client.
-                step.role == Role::Send
-                    && steps[..index]
-                        .iter()
-                        .any(|(_, other)| other.role == Role::Send && recorded_with(other, step))
-            })
-            .collect();
-        let proxied = by_proxy.contains(&true) || steps.iter().any(|(_, step)| step.scene.proxied);
-        let mut servers: Vec<String> = servers.into_iter().map(str::to_owned).collect();
-        if server_of.contains(&named) {
-            servers.push(if named == 0 { "server".into() } else { "instance not told".into() });
-        }
-        Cast { proxied, servers, server_of, by_proxy }
-    }
-
-    /// Between the client and the last server, everybody at the same distance.
-    fn x(&self, place: usize) -> u32 {
-        let places = self.servers.len() + usize::from(self.proxied);
-        let place = u32::try_from(place).unwrap_or(0);
-        CLIENT + (LAST - CLIENT) * place / u32::try_from(places.max(1)).unwrap_or(1)
-    }
-
-    fn server(&self, index: usize) -> u32 {
-        self.x(1 + usize::from(self.proxied) + self.server_of[index])
-    }
-
-    fn near(&self, index: usize) -> u32 {
-        if self.by_proxy[index] { self.x(1) } else { CLIENT }
-    }
-
-    fn lanes(&self) -> Vec<Lane> {
-        let names = [Some("client"), self.proxied.then_some("proxy")].into_iter().flatten();
-        names
-            .map(str::to_owned)
-            .chain(self.servers.iter().map(|name| short(&crate::unprintable::escape(name), 24)))
-            .enumerate()
-            .map(|(place, name)| Lane { x: self.x(place), name })
-            .collect()
-    }
-}
-
-fn recorded_with(a: &Step, b: &Step) -> bool {
-    a.exhibit.is_some() && a.exhibit == b.exhibit
 }
 
 /// Per step: the number of its session in the story, from 1. A step that names none has the one of its exchange.
@@ -286,7 +205,7 @@ fn bars(steps: &[(usize, &Step)], rows: &[Row]) -> Vec<Bar> {
 }
 
 /// `text` in at most `most` letters, the loss marked.
-fn short(text: &str, most: usize) -> String {
+pub(super) fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

@@ -1,6 +1,7 @@
 //! One self-contained page: numbers, plots, a table to filter, and the story of each finding with its diagram.
 //! Knows no network; the page forbids itself to load anything, and all foreign text is escaped.
 
+mod cast;
 mod diagram;
 mod parcel;
 mod plot;
