@@ -2,8 +2,9 @@
 //!
 //! # What happens
 //!
-//! A retry loop, or a retry combinator, encloses a tool call (or a request whose method it does not look at) and sends it again
-//! after an error that says nothing of what the server did.
+//! A retry loop, a retry combinator, or the arm of an error, sends a tool call again (or a request whose method nothing looks
+//! at) after an error that says nothing of what the server did. Or a request whose send failed is put into a buffer that is
+//! sent after the reconnect.
 //!
 //! # Why it matters
 //!
@@ -38,6 +39,22 @@
 //! }
 //! ```
 //!
+//! ```flagged
+//! use rmcp::service::RunningService;
+//! struct Host { client: RunningService<RoleClient, ()> }
+//! impl Host {
+//!     async fn call(&mut self, params: CallToolRequestParam) -> Result<CallToolResult, Error> {
+//!         match self.client.call_tool(params.clone()).await {
+//!             Ok(result) => Ok(result),
+//!             Err(_) => {
+//!                 self.client = connect().await?;
+//!                 Ok(self.client.call_tool(params).await?)
+//!             }
+//!         }
+//!     }
+//! }
+//! ```
+//!
 //! # Accepted
 //!
 //! ```accepted
@@ -60,6 +77,20 @@
 //! }
 //! ```
 //!
+//! ```accepted
+//! use rmcp::service::RunningService;
+//! struct Host { client: RunningService<RoleClient, ()> }
+//! impl Host {
+//!     async fn each(&self, params: Vec<CallToolRequestParam>) -> Result<Vec<CallToolResult>, Error> {
+//!         let mut results = Vec::new();
+//!         for attempt in 0..params.len() {
+//!             results.push(self.client.call_tool(params[attempt].clone()).await?);
+//!         }
+//!         return Ok(results);
+//!     }
+//! }
+//! ```
+//!
 //! # Instead
 //!
 //! Send it again only where the first send is known not to have left, where the tool is declared read-only or idempotent, or
@@ -67,151 +98,62 @@
 //!
 //! # Limits
 //!
-//! A loop over several different calls is told from a retry by the returned success. A buffer that is sent again after a
-//! reconnect is not seen.
+//! A loop over several different calls is told from a retry by the returned success. Whether the method of a request is
+//! `tools/call` is often not to be told; a request of any method counts then, and the finding says *possible*.
+
+mod buffer;
+mod combinator;
+mod guard;
+mod repeat;
+mod send;
 
 use super::{Claim, Report};
-use crate::client::{Client, Deeds};
-use crate::facts::ir::{Body, Head, Id, Kind};
+use crate::client::Client;
 use crate::finding::Certainty;
-use crate::flow::loops;
-use crate::scope::{At, Fx};
+use crate::scope::At;
 use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
-        if guarded(client, fx) {
+        if guard::guarded(client, fx) {
             continue;
         }
         for id in client.ids(fx) {
             let at = At { fx, id };
-            if let Some(certainty) = in_combinator(client, at) {
+            if let Some(certainty) = combinator::retried(client, at) {
                 state(client, at, certainty, "a tool call is retried whatever became of the first send", report);
-            } else if in_loop(client, at) {
-                state(client, at, Certainty::Likely, "a tool call in a retry loop is sent again after any error", report);
+            } else if let Some(certainty) = repeat::in_loop(client, at) {
+                state(client, at, certainty, "a tool call in a retry loop is sent again after any error", report);
+            } else if let Some((first, certainty)) = repeat::after_failure(client, at) {
+                let message = "a tool call whose first send failed is sent once more";
+                let story = vec![(first, "the outcome of this send is unknown".to_owned())];
+                report.claim(claim(client, at, certainty, message, story));
             }
+        }
+    }
+    for (at, fill) in buffer::sent_again(client) {
+        if !guard::guarded(client, at.fx) {
+            let story = vec![(fill, "put there when its send had failed".to_owned())];
+            report.claim(claim(client, at, Certainty::Likely, "a request whose first send failed is sent again from a buffer", story));
+            let story = vec![(at, "it is sent again here".to_owned())];
+            report.claim(claim(client, fill, Certainty::Likely, "a request whose send failed is kept to be sent again", story));
         }
     }
 }
 
 fn state(client: &Client<'_>, at: At, certainty: Certainty, message: &str, report: &mut Report) {
-    report.claim(Claim {
+    report.claim(claim(client, at, certainty, message, Vec::new()));
+}
+
+fn claim<'a>(client: &'a Client<'a>, at: At, certainty: Certainty, message: &str, story: Vec<(At, String)>) -> Claim<'a> {
+    Claim {
         breach: Breach::BlindRetry,
         certainty,
         at,
         message: message.into(),
         help: "Retry only a call that is known not to have left, is declared safe, or carries an idempotency key.",
         here: "sent again with the first outcome unknown".into(),
-        story: Vec::new(),
+        story,
         client,
-    });
-}
-
-/// Whether the function looks at what makes a repeat safe: a hint, a key, or the method.
-fn guarded(client: &Client<'_>, fx: Fx) -> bool {
-    let body = client.scope.body(fx);
-    body.ids().any(|id| {
-        let name = match body.kind(id) {
-            Kind::Method(_, name, _) | Kind::Field(_, name) => name.clone(),
-            Kind::Path(path) => match path.last() {
-                Some(last) => last.clone(),
-                None => return false,
-            },
-            Kind::Str(text) => return &**text == "tools/list",
-            _ => return false,
-        };
-        let name = name.to_lowercase();
-        ["read_only", "readonly", "idempoten", "retry_safe", "is_safe", "resend", "replay_safe"].iter().any(|word| name.contains(word))
-    })
-}
-
-/// `operation.retry(policy)`, `with_retry(policy, || call())`: the operation calls a tool, or a method it does not know.
-fn in_combinator(client: &Client<'_>, at: At) -> Option<Certainty> {
-    let body = client.scope.body(at.fx);
-    let operations: Vec<Id> = match body.kind(at.id) {
-        Kind::Method(receiver, name, args) if &**name == "retry" && args.len() == 1 => vec![*receiver],
-        Kind::Method(_, name, args) if retries(name) => args.clone(),
-        Kind::Call(callee, args) if body.last_segment(*callee).is_some_and(|name| retries(name)) => args.clone(),
-        Kind::Call(callee, args) if matches!(body.kind(*callee), Kind::Path(path) if path.iter().any(|part| &**part == "Retry" || &**part == "RetryIf")) => args.clone(),
-        _ => return None,
-    };
-    operations.into_iter().find_map(|id| operation(client, At { id, ..at }))
-}
-
-fn retries(name: &str) -> bool {
-    let name = name.to_lowercase();
-    name.contains("with_retry") || name.contains("with_retries") || name.starts_with("retry") || name.contains("_retry_") || name.contains("with_backoff")
-}
-
-fn operation(client: &Client<'_>, at: At) -> Option<Certainty> {
-    let body = client.scope.body(at.fx);
-    if !matches!(body.kind(at.id), Kind::Closure(..) | Kind::Async(_)) {
-        return handed_in(client, at);
     }
-    let mut out = None;
-    for id in body.inside(at.id) {
-        let deeds = client.deeds_of(At { id, ..at });
-        if deeds.has(Deeds::CALLS) {
-            return Some(Certainty::Likely);
-        }
-        if method_blind(client, At { id, ..at }) {
-            out = Some(Certainty::Possible);
-        }
-    }
-    out
-}
-
-/// The operation is a parameter: what callers pass decides.
-fn handed_in(client: &Client<'_>, at: At) -> Option<Certainty> {
-    let body = client.scope.body(at.fx);
-    let name = body.local(at.id)?;
-    let Some(crate::scope::Binding::Param(index)) = client.scope.binding(at.fx, name, at.id) else { return None };
-    let args = client.scope.arguments(at.fx, index);
-    let calls = |arg: &At| {
-        let body = client.scope.body(arg.fx);
-        body.inside(arg.id).into_iter().any(|id| client.deeds_of(At { id, ..*arg }).has(Deeds::CALLS))
-    };
-    args.iter().any(calls).then_some(Certainty::Likely)
-}
-
-/// A request whose method is a parameter of the function.
-fn method_blind(client: &Client<'_>, at: At) -> bool {
-    let body = client.scope.body(at.fx);
-    let (name, args) = match body.kind(at.id) {
-        Kind::Method(_, name, args) => (name, args),
-        _ => return false,
-    };
-    let asks = name.contains("request") || name.contains("send_") || &**name == "call";
-    let method = |id: &Id| body.local(body.peel(*id)).is_some_and(|name| &**name == "method" || name.ends_with("_method"));
-    asks && args.iter().any(method) && (client.in_scope(at.fx) || client.deeds_of(at).has(Deeds::SESSION))
-}
-
-/// A tool call in a loop that is left only by its success.
-fn in_loop(client: &Client<'_>, at: At) -> bool {
-    let body = client.scope.body(at.fx);
-    if !matches!(body.kind(at.id), Kind::Method(..) | Kind::Call(..)) || !client.deeds_of(at).has(Deeds::CALLS) || !client.scope.callees(at).is_empty() && !client.own(at.fx).has(Deeds::USES_HANDLE) {
-        return false;
-    }
-    let around = loops(body, at.id);
-    let Some(outer) = around.first() else { return false };
-    let again = match body.kind(*outer) {
-        Kind::Loop(Head::Forever, ..) => true,
-        Kind::Loop(Head::For(pat, iter), ..) => counts(body, *iter) || body.bound(*pat).iter().any(|name| name.contains("attempt") || name.contains("retry")),
-        Kind::Loop(Head::While(cond), ..) => body.inside(*cond).iter().any(|id| matches!(body.kind(*id), Kind::Binary(..))),
-        _ => false,
-    };
-    again && succeeds(body, *outer)
-}
-
-/// `1..=3`, `0..MAX`.
-fn counts(body: &Body, iter: Id) -> bool {
-    matches!(body.kind(iter), Kind::Other(parts) if parts.len() == 2)
-}
-
-fn succeeds(body: &Body, outer: Id) -> bool {
-    body.inside(outer).into_iter().any(|id| match body.kind(id) {
-        Kind::Return(Some(value)) => body.call_of(*value, "Ok").is_some() || matches!(body.kind(*value), Kind::Path(_)),
-        Kind::Break(_, Some(_)) => true,
-        _ => false,
-    })
 }

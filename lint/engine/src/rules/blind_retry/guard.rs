@@ -1,0 +1,30 @@
+//! What makes a repeat safe: a hint, a key, a look at the method, an outcome that is told to be unknown.
+//! Knows words of one function; whether the guard is right is not asked.
+
+use crate::client::Client;
+use crate::facts::ir::{Body, Id, Kind, Op};
+use crate::scope::Fx;
+
+/// Whether the function looks at what makes a repeat safe: a hint, a key, or the method.
+pub(super) fn guarded(client: &Client<'_>, fx: Fx) -> bool {
+    let body = client.scope.body(fx);
+    body.ids().any(|id| {
+        let name = match body.kind(id) {
+            Kind::Method(_, name, _) | Kind::Field(_, name) => name.clone(),
+            Kind::Path(path) => match path.last() {
+                Some(last) => last.clone(),
+                None => return false,
+            },
+            Kind::Str(text) => return &**text == "tools/list" || &**text == "tools/call" && tested(body, id),
+            _ => return false,
+        };
+        let name = name.to_lowercase();
+        let safe = ["read_only", "readonly", "idempoten", "retry_safe", "is_safe", "resend", "replay_safe", "safe_to_re", "side_effect", "mutating", "outcomeunknown", "outcome_unknown", "replayable"];
+        safe.iter().any(|word| name.contains(word)) || name.contains("retry") && (name.contains("tool") || name.contains("call") && !name.contains("call_with"))
+    })
+}
+
+/// A comparison or a match with the method's name.
+fn tested(body: &Body, id: Id) -> bool {
+    body.ancestors(id).take(2).any(|(parent, _)| matches!(body.kind(parent), Kind::Binary(Op::Eq | Op::Ne, ..) | Kind::LetCond(..)))
+}

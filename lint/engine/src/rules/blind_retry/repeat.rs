@@ -1,0 +1,193 @@
+//! A send in a loop that its error does not leave, and a second send on the way of the first one's error.
+//! Knows the ways of an error; what the error says of the session is asked of `flow::cause`.
+
+use super::send::sends;
+use crate::client::{Client, Deeds, called};
+use crate::facts::ir::{Body, Head, Id, Kind, Name};
+use crate::finding::Certainty;
+use crate::flow::cause::{Cause, cause};
+use crate::flow::{Known, known, leaves, loops};
+use crate::scope::At;
+
+/// A tool call in a loop that is left by its success and not by its error.
+pub(super) fn in_loop(client: &Client<'_>, at: At) -> Option<Certainty> {
+    let body = client.scope.body(at.fx);
+    let certainty = sends(client, at)?;
+    let handle = client.own(at.fx).has(Deeds::USES_HANDLE);
+    if certainty != Certainty::Possible && !client.scope.callees(at).is_empty() && !handle && !client.in_scope(at.fx) {
+        return None;
+    }
+    let outer = loops(body, at.id).first().copied()?;
+    let again = match body.kind(outer) {
+        Kind::Loop(Head::Forever, ..) => true,
+        Kind::Loop(Head::For(pat, iter), ..) => counts(body, *iter) || body.bound(*pat).iter().any(|name| name.contains("attempt") || name.contains("retry")),
+        Kind::Loop(Head::While(cond), ..) => body.inside(*cond).iter().any(|id| matches!(body.kind(*id), Kind::Binary(..))),
+        _ => false,
+    };
+    (again && succeeds(body, outer) && !renewed(client, at, outer) && comes_back(client, at, outer)).then_some(certainty)
+}
+
+/// `1..=3`, `0..MAX`.
+fn counts(body: &Body, iter: Id) -> bool {
+    matches!(body.kind(iter), Kind::Other(parts) if parts.len() == 2)
+}
+
+fn succeeds(body: &Body, outer: Id) -> bool {
+    body.inside(outer).into_iter().any(|id| match body.kind(id) {
+        Kind::Return(Some(value)) => body.call_of(*value, "Ok").is_some() || matches!(body.kind(*value), Kind::Path(_)),
+        Kind::Break(_, Some(_)) => true,
+        _ => false,
+    })
+}
+
+/// Whether an error of the call leads to the next round, other than by an answer that says the session is gone.
+fn comes_back(client: &Client<'_>, at: At, outer: Id) -> bool {
+    let body = client.scope.body(at.fx);
+    // `call().await?`: the error leaves.
+    let mut child = at.id;
+    for (parent, _) in body.ancestors(at.id) {
+        match body.kind(parent) {
+            Kind::Try(_) | Kind::Return(_) => return false,
+            Kind::Await(_) | Kind::Ref(_) => {}
+            Kind::Method(receiver, name, _) if *receiver == child && (name.starts_with("map_err") || name.contains("context")) => {}
+            Kind::Match(value, arms) if *value == child => {
+                let failing: Vec<_> = arms.iter().filter(|arm| body.mentions(arm.pat, "Err") || body.variants(arm.pat).is_empty()).collect();
+                return failing.is_empty() || failing.iter().any(|arm| goes_round(client, At { id: arm.body, ..at }, outer));
+            }
+            Kind::Let(..) => return comes_round(client, at, outer),
+            _ => return true,
+        }
+        child = parent;
+    }
+    true
+}
+
+/// Whether a round whose outcome is kept in a local leads to the next one: by its end, or by a `continue` for a failure.
+fn comes_round(client: &Client<'_>, at: At, outer: Id) -> bool {
+    let body = client.scope.body(at.fx);
+    let Kind::Loop(_, inside, _) = body.kind(outer) else { return true };
+    if !leaves(body, *inside) {
+        return true;
+    }
+    let here = body.range(at.id);
+    let again = body.inside(*inside).into_iter().filter(|id| matches!(body.kind(*id), Kind::Continue(_)) && body.range(*id) > here);
+    again.filter(|id| loops(body, *id).first() == Some(&outer)).map(|id| At { id, ..at }).any(|at| {
+        matches!(cause(client.scope, at), Cause::Other(..) | Cause::Mixed(..)) && !refused(client, at)
+    })
+}
+
+/// Whether each round sends another request: one that was received, or taken from a queue, within the loop.
+fn renewed(client: &Client<'_>, at: At, outer: Id) -> bool {
+    let body = client.scope.body(at.fx);
+    let args = match body.kind(at.id) {
+        Kind::Method(_, _, args) | Kind::Call(_, args) => args,
+        _ => return false,
+    };
+    args.iter().flat_map(|arg| client.scope.origins(At { id: *arg, ..at })).any(|origin| {
+        let chosen = matches!(client.scope.kind(origin), Kind::Select(_));
+        let received = chosen || called(client.scope.body(origin.fx), origin.id).is_some_and(|name| {
+            name.starts_with("recv") || name.starts_with("next") || name.starts_with("pop") || name.starts_with("read_")
+        });
+        received && origin.fx == at.fx && body.within(origin.id, outer)
+    })
+}
+
+/// Whether control comes from the arm back to the loop's head, for a cause that is no refusal.
+fn goes_round(client: &Client<'_>, at: At, outer: Id) -> bool {
+    let body = client.scope.body(at.fx);
+    let again = body.inside(at.id).into_iter().filter(|id| matches!(body.kind(*id), Kind::Continue(_)));
+    let mut ways: Vec<Id> = again.filter(|id| loops(body, *id).first() == Some(&outer)).collect();
+    if !leaves(body, at.id) {
+        ways.push(at.id);
+    }
+    ways.into_iter().any(|id| !refused(client, At { id, ..at }))
+}
+
+/// Whether the place is reached only where the server refused the first send, or where it never left (contract 3.6).
+fn refused(client: &Client<'_>, at: At) -> bool {
+    if matches!(cause(client.scope, at), Cause::Gone(_) | Cause::Leaving) {
+        return true;
+    }
+    let body = client.scope.body(at.fx);
+    known(body, at.id).into_iter().any(|fact| {
+        let (Known::True(id) | Known::Is(_, id)) = fact else { return false };
+        let pat = match fact {
+            Known::Is(pat, _) => body.variants(pat).into_iter().flatten().any(|name| refusal_word(name)),
+            _ => false,
+        };
+        pat || body.inside(id).into_iter().any(|id| match body.kind(id) {
+            Kind::Path(path) => path.last().is_some_and(|last| refusal_word(last)),
+            Kind::Method(_, name, _) | Kind::Field(_, name) => refusal_word(name),
+            Kind::Int(code) => matches!(code, 400 | 401 | 403 | 404 | 405 | 406 | 413 | 415 | 421 | 425 | 429),
+            _ => false,
+        })
+    })
+}
+
+fn refusal_word(name: &Name) -> bool {
+    let lower = name.to_lowercase();
+    &*lower == "is_connect"
+        || ["unauthorized", "auth", "not_sent", "notsent", "never_sent", "connectionrefused", "too_many_requests", "ratelimit", "rate_limit", "not_found", "expired", "session_not_found", "sessionnotfound", "not_initialized", "pre_write", "prewrite", "before_write"]
+            .iter()
+            .any(|word| lower.contains(word))
+}
+
+/// A send that is reached by the failure of a send of the same before it: the arm of an error, or the way past a success.
+pub(super) fn after_failure(client: &Client<'_>, at: At) -> Option<(At, Certainty)> {
+    let body = client.scope.body(at.fx);
+    let second = sends(client, at)?;
+    let name = called(body, at.id)?;
+    if refused(client, at) {
+        return None;
+    }
+    known(body, at.id).into_iter().find_map(|fact| {
+        let value = match fact {
+            Known::Is(pat, value) if body.mentions(pat, "Err") => value,
+            Known::Not(pat, value) if body.mentions(pat, "Ok") => value,
+            Known::Failed(value) => value,
+            _ => return None,
+        };
+        let first = behind(client, At { id: value, ..at }).into_iter().find(|first| {
+            first.id != at.id && !body.within(at.id, first.id) && same(client, *first, at, name)
+        })?;
+        let certainty = sends(client, first)?.min(second);
+        Some((first, certainty))
+    })
+}
+
+/// The calls that a value is the outcome of.
+fn behind(client: &Client<'_>, at: At) -> Vec<At> {
+    let body = client.scope.body(at.fx);
+    let inside = |at: At| body.inside(at.id).into_iter().map(move |id| At { id, ..at });
+    let traced = client.scope.origins(at).into_iter().filter(|origin| origin.fx == at.fx).flat_map(inside);
+    inside(at).chain(traced).filter(|at| matches!(client.scope.kind(*at), Kind::Method(..) | Kind::Call(..))).collect()
+}
+
+/// Whether two sends are of the same: one function, or one request handed to two.
+fn same(client: &Client<'_>, first: At, second: At, name: &Name) -> bool {
+    let body = client.scope.body(first.fx);
+    let args = |at: At| match body.kind(at.id) {
+        Kind::Method(_, _, args) | Kind::Call(_, args) => {
+            let locals = args.iter().filter_map(|arg| carried(body, *arg));
+            locals.cloned().collect::<Vec<_>>()
+        }
+        _ => Vec::new(),
+    };
+    let (one, two) = (args(first), args(second));
+    let shared = one.iter().any(|name| two.contains(name));
+    shared && (called(body, first.id) == Some(name) || one.iter().any(|name| two.contains(name) && request_word(name)))
+}
+
+fn request_word(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    ["request", "req", "params", "message", "msg", "payload", "call", "body"].iter().any(|word| lower.contains(word))
+}
+
+/// The local behind `&x`, `x.clone()`.
+fn carried(body: &Body, id: Id) -> Option<&Name> {
+    let id = body.peel(id);
+    match body.kind(id) {
+        Kind::Method(receiver, name, args) if args.is_empty() && matches!(&**name, "clone" | "as_ref" | "as_str" | "to_owned" | "to_string") => carried(body, *receiver),
+        _ => body.local(id),
+    }
+}
