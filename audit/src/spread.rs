@@ -50,25 +50,20 @@ impl Spread {
     pub(crate) fn count(&mut self, timeline: &Timeline, done: &dyn Fn(usize) -> bool) {
         let ended = |session: &&timeline::Session| session.contacts.last().is_some_and(|at| done(*at));
         self.starts.extend(timeline.sessions.iter().filter(ended).map(|session| session.first));
-        let mut hurt = false;
         for (at, contact) in timeline.contacts.iter().enumerate() {
             let Some(era) = timeline.eras[at] else { continue };
             let close = timeline::close::classify(contact, era, true);
             if matches!(close, Close::Transport) && contact.accepted() && done(at) {
                 self.cut(contact);
             }
-            if contact.initialize().is_some() {
-                if std::mem::take(&mut hurt) && done(at) {
-                    *self.reconnects.entry("initialized again").or_default() += 1;
-                }
-            } else {
-                hurt |= matches!(close, Close::Transport | Close::SessionTerminated);
-            }
         }
-        for stream in &timeline.streams {
-            for opening in stream.openings.iter().skip(1).filter(|opening| done(opening.contact)) {
-                *self.reconnects.entry(outcome(&timeline.contacts[opening.contact])).or_default() += 1;
-            }
+        for reconnect in timeline.reconnects.iter().filter(|reconnect| done(reconnect.contact)) {
+            let contact = &timeline.contacts[reconnect.contact];
+            let name = match reconnect.did {
+                timeline::reconnect::Step::Initialize => "initialized again",
+                _ => outcome(contact),
+            };
+            *self.reconnects.entry(name).or_default() += 1;
         }
     }
 

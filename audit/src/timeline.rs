@@ -3,6 +3,7 @@
 
 pub mod client;
 pub mod close;
+pub mod reconnect;
 pub mod run;
 pub mod send;
 pub mod session;
@@ -11,6 +12,7 @@ pub mod unseen;
 pub mod wish;
 
 pub use client::Client;
+pub use reconnect::Reconnect;
 pub use run::Run;
 pub use send::{Answered, Reached, Send};
 pub use session::Session;
@@ -42,6 +44,8 @@ pub struct Timeline {
     pub initializes: Vec<usize>,
     /// Its streams, each across all its connections.
     pub streams: Vec<Stream>,
+    /// Every reconnect, in order: what was due, what was done, what came of it.
+    pub reconnects: Vec<Reconnect>,
     /// What each tool declares of itself (`tools/list`), by server path and tool.
     pub tools: Arc<Tools>,
     /// What servers' own logs tell of calls that no exchange shows; only in a timeline of nobody in particular.
@@ -131,7 +135,8 @@ fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>) -> Time
     let sends = send::gather(&contacts, &of_session, &eras);
     let streams = stream::gather(&contacts, &of_session, &eras);
     let opened = |at: &usize| of_session[*at].is_some_and(|session| sessions[session].opened == Some(*at));
-    let initializes = (0..contacts.len()).filter(|at| opened(at) || contacts[*at].opens()).collect();
+    let initializes: Vec<usize> = (0..contacts.len()).filter(|at| opened(at) || contacts[*at].opens()).collect();
+    let reconnects = reconnect::gather(&contacts, &eras, &of_session, &sessions, &streams, &initializes);
     Timeline {
         client,
         contacts,
@@ -141,6 +146,7 @@ fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>) -> Time
         sends,
         initializes,
         streams,
+        reconnects,
         tools: Arc::clone(tools),
         unseen: unseen::Unseen::default(),
     }

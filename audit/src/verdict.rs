@@ -9,14 +9,13 @@ use crate::rules;
 use crate::spread::{Charts, Spread};
 use crate::table::Tables;
 use crate::timeline::{self, Session, Timeline, Tools};
-use unbroken_contract::close::Close;
 
 /// What was seen, for the summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Sessions.
     pub sessions: u64,
-    /// Streams reopened, and sessions initialized again after a close.
+    /// Streams opened again after a connection of theirs had ended, and sessions initialized after a close on the one before.
     pub reconnects: u64,
     /// Reopenings that presented a cursor.
     pub resumes: u64,
@@ -142,7 +141,6 @@ impl Tally {
         let ended = |session: &&Session| session.contacts.last().is_some_and(|at| done(*at));
         counts.sessions += timeline.sessions.iter().filter(ended).count() as u64;
         counts.calls += timeline.sends.iter().filter(|send| done(send.contact)).count() as u64;
-        let mut hurt = false;
         for (at, contact) in timeline.contacts.iter().enumerate() {
             let counted = u64::from(done(at));
             counts.exchanges += counted;
@@ -150,17 +148,9 @@ impl Tally {
             if contact.exchange.method == Method::Get && contact.exchange.request.last_event_id.is_some() {
                 counts.resumes += counted;
             }
-            if contact.initialize().is_some() {
-                counts.reconnects += u64::from(std::mem::take(&mut hurt)) * counted;
-            } else if let Some(era) = timeline.eras[at] {
-                hurt |= matches!(
-                    timeline::close::classify(contact, era, true),
-                    Close::Transport | Close::SessionTerminated
-                );
-            }
         }
-        let openings = timeline.streams.iter().flat_map(|stream| stream.openings.iter().skip(1));
-        counts.reconnects += openings.filter(|opening| done(opening.contact)).count() as u64;
+        let made = timeline.reconnects.iter().filter(|reconnect| done(reconnect.contact));
+        counts.reconnects += made.count() as u64;
         self.spread.count(timeline, done);
     }
 

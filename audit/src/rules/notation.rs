@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! START[-END] METHOD [SESSION] [initialize|list|call TOOL|cancel|notify] [#ID] [{ARGUMENTS}] [after EVENT] [key K]
-//!     [client NAME] [version V] [as REQUEST] -> STATUS [opens SESSION] [sse] [id EVENT] [progress EVENT] [data] [retry MS] [lost] [answers #ID] [fails #ID CODE]
+//!     [client NAME] [version V] [as REQUEST] -> STATUS [opens SESSION] [sse] [id EVENT] [progress EVENT] [data] [retry MS] [lost] [answers #ID] [fails #ID CODE] [unknown #ID]
 //!     [tools TOOL:HINT] [ends|cut|idle|closed] [by INSTANCE] [tried A,B] [refused A] [wait SECONDS]
 //! TIME app call TOOL {ARGUMENTS}|returned|failed
 //! TIME run TOOL [SESSION] [#ID] started|effect|finished|aborted [by INSTANCE]
@@ -229,6 +229,10 @@ fn response(exchange: &mut Exchange, mut words: SplitWhitespace<'_>) {
             "lost" => messages.push(
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Event not found"}}"#.to_owned(),
             ),
+            "unknown" => messages.push(format!(
+                r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":-32000,"message":"Bad Request: No valid session ID provided"}}}}"#,
+                &next()[1..]
+            )),
             "retry" => sse.push_str(&format!("retry: {}\ndata:\n\n", next())),
             "answers" => messages.push(format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, &next()[1..])),
             "fails" => {

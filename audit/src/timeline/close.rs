@@ -3,13 +3,24 @@
 
 use crate::event::{About, Bytes, Cause, Counts, Media, Method, Phase, RpcId, RpcOutcome, Vantage};
 use crate::join::Contact;
-use unbroken_contract::close::{self, Close, Complaint, Delivery, Observation, Request, SessionSent};
+use unbroken_contract::close::{self, Close, Complaint, Delivery, Dialect, Mark, Observation, Request, SessionSent};
 use unbroken_contract::era::Era;
 
 /// Fewest bytes of an event stream that can hold the response to a call, without its id:
 /// `data:{"jsonrpc":"2.0","id":,"result":{"content":[]}}` and the blank line (`content` is required of a tool's result;
 /// an error or a task is longer). Fewer bytes prove that it was not delivered; chunk framing and headers only add.
 const LEAST_ANSWER: u64 = 54;
+
+/// Words about the session in place of 404, each learned from the very answer that holds them: a server that refuses a
+/// request with a session id and speaks of the session says that it does not know it (contract 3.1, field.md appendix).
+/// 401 is left out: with a challenge it speaks of the credential.
+const SAID: &[Dialect] = &[
+    Dialect { status: 200, mark: Mark::Text },
+    Dialect { status: 400, mark: Mark::Text },
+    Dialect { status: 410, mark: Mark::Text },
+    Dialect { status: 422, mark: Mark::Text },
+    Dialect { status: 503, mark: Mark::Text },
+];
 
 /// Whether the response to `id` was delivered on this contact itself.
 #[must_use]
@@ -136,6 +147,7 @@ fn observe(contact: &Contact, era: Era, held: bool) -> Observation<'static> {
         challenge: exchange.response.challenge,
         complaint: complaint(contact),
         end: end_seen(contact),
+        dialects: SAID,
         ..Observation::of(era, request)
     }
 }

@@ -85,6 +85,7 @@ pub(super) fn timeline(mut unseen: Unseen, runs: Vec<Run>, tools: &Arc<Tools>) -
         sends: Vec::new(),
         initializes: Vec::new(),
         streams: Vec::new(),
+        reconnects: Vec::new(),
         tools: Arc::clone(tools),
         unseen,
     })
