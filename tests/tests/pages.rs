@@ -11,7 +11,6 @@ const NOT_YET_IN_CODE: &[Breach] = &[
     Breach::CursorOutlivesSession,
     Breach::SessionEndedOnTransient,
     Breach::PendingCallAbandoned,
-    Breach::ReissueKeptId,
 ];
 const NOT_YET_IN_TRAFFIC: &[Breach] = &[];
 

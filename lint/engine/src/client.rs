@@ -82,10 +82,16 @@ impl<'a> Client<'a> {
         let names = |text: &Name| {
             text.eq_ignore_ascii_case("mcp-session-id") || text.eq_ignore_ascii_case("last-event-id")
         };
+        let stateless = |fx: Fx| {
+            self.ids(fx).any(|id| {
+                self.scope.text(At { fx, id }).is_some_and(|text| text.eq_ignore_ascii_case("mcp-method"))
+            })
+        };
         !self.headers.is_empty()
             || !self.handle_types.is_empty()
             || self.own.iter().any(|deeds| deeds.has(Deeds::STREAMABLE))
             || self.scope.files.iter().flat_map(|file| &file.consts).any(|(_, text)| names(text))
+            || self.scope.all().any(stateless)
     }
 
     /// The functions to be judged: not test code, not a server's.

@@ -44,6 +44,7 @@ rules! {
     unbounded_reconnect UnboundedReconnect,
     retry_ignored RetryIgnored,
     blind_retry BlindRetry,
+    reissue_kept_id ReissueKeptId,
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! Knows cursors and session ids by where they come from; decides nothing about right and wrong.
 
 use super::{Client, Deeds, Header};
-use crate::facts::TypeText;
 use crate::facts::ir::{Id, Kind, Name};
+use crate::facts::{Param, TypeText};
 use crate::scope::{At, Binding, Fx, krate_of};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -208,10 +208,7 @@ impl Client<'_> {
     #[must_use]
     pub fn knows_session(&self, fx: Fx) -> bool {
         let function = self.scope.function(fx);
-        let handed = |param: &crate::facts::Param| {
-            session_type(&param.ty) || param.names.iter().any(|name| session_word(name))
-        };
-        function.params.iter().any(handed)
+        function.params.iter().any(names_a_session)
             || self.headers(fx).iter().any(|used| used.header == Header::Session && used.value.is_none())
     }
 
@@ -262,7 +259,10 @@ pub(crate) fn called(body: &crate::facts::ir::Body, id: Id) -> Option<&Name> {
 
 /// A parameter's name that says which event to begin after.
 fn cursor_word(name: &str) -> bool {
-    last_word(name) || matches!(&*name.to_lowercase(), "event_id" | "eventid")
+    let lower = name.to_lowercase();
+    let after = (lower.starts_with("after_") || lower.starts_with("since_"))
+        && ["id", "event", "seq"].iter().any(|word| lower.contains(word));
+    after || last_word(name) || matches!(&*lower, "event_id" | "eventid")
 }
 
 /// A name that says "the last event".
@@ -293,6 +293,10 @@ pub(crate) fn session_word(name: &str) -> bool {
             ]
             .iter()
             .any(|word| lower.contains(word))
+}
+
+fn names_a_session(param: &Param) -> bool {
+    session_type(&param.ty) || param.names.iter().any(|name| session_word(name))
 }
 
 fn session_type(ty: &TypeText) -> bool {

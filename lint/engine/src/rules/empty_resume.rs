@@ -60,6 +60,7 @@
 //! Only crates that read the session header of a request are judged. An empty answer that is right, because the stream had
 //! ended, is told by nothing in the code but the condition that leads to it.
 
+use super::unowned_resume::by_event_alone;
 use super::{Claim, Report, is_log};
 use crate::client::{Client, called};
 use crate::facts::ir::{Body, Id, Kind, PatId};
@@ -75,10 +76,14 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             let message = if emptied(client, at) || defaulted(client, at) {
                 "a resume that fails is answered with an empty stream"
             } else if swallowed(client, at) {
-                "a replay that fails is only logged, and the stream goes on without it"
+                "a replay that fails is passed over, and the stream goes on without it"
             } else {
                 continue;
             };
+            // The same resume has its finding: whose events it gives matters more (contract 4).
+            if unowned(client, at) {
+                continue;
+            }
             report.claim(Claim {
                 breach: Breach::EmptyResume,
                 certainty: Certainty::Likely,
@@ -91,6 +96,15 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             });
         }
     }
+}
+
+/// Whether the lookup that fails here asks for no session.
+fn unowned(client: &Client<'_>, at: At) -> bool {
+    let body = client.scope.body(at.fx);
+    let facts = known(body, at.id).into_iter().map(|fact| match fact {
+        Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id) => id,
+    });
+    facts.chain([at.id]).any(|id| body.inside(id).into_iter().any(|id| by_event_alone(client, At { id, ..at })))
 }
 
 /// An empty stream or list where the lookup of the cursor failed.
@@ -123,7 +137,7 @@ fn defaulted(client: &Client<'_>, at: At) -> bool {
     gives_nothing && replaying(client, At { id: *receiver, ..at })
 }
 
-/// `if let Err(error) = replay(cursor).await { warn!(…) }`: nothing but a log, and control goes on.
+/// `if let Err(error) = replay(cursor).await { warn!(…) }`: nothing but a log, if that, and control goes on.
 fn swallowed(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     let only_logs = |id: Id| {
@@ -136,7 +150,9 @@ fn swallowed(client: &Client<'_>, at: At) -> bool {
     match body.kind(at.id) {
         Kind::If(cond, then, None) => match body.kind(*cond) {
             Kind::LetCond(pat, value) => {
-                body.mentions(*pat, "Err") && replaying(client, At { id: *value, ..at }) && only_logs(*then)
+                let logged = body.mentions(*pat, "Err") && only_logs(*then);
+                // `if let Ok(events) = replay(cursor)` with no word on the rest.
+                (logged || body.mentions(*pat, "Ok")) && replaying(client, At { id: *value, ..at })
             }
             _ => false,
         },

@@ -85,6 +85,7 @@ use crate::client::Client;
 use crate::finding::Certainty;
 use crate::scope::{At, Fx};
 use std::collections::BTreeSet;
+pub(super) use unasked::by_event_alone;
 use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
@@ -102,7 +103,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         let resumes = client.answers_resume(fx);
         for id in client.ids(fx) {
             let at = At { fx, id };
-            if resumes && unasked::by_event_alone(client, at) {
+            if resumes && by_event_alone(client, at) {
                 state(client, at, "events are looked up by their id alone, whatever the session", Certainty::Likely, report);
             } else if resumes && adopted::answers(client, at, &adopting) {
                 state(client, at, "a resume for an unknown session is answered by a new one", Certainty::Likely, report);

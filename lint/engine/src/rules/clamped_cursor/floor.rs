@@ -63,7 +63,7 @@ fn part_of_cursor(client: &Client<'_>, at: At) -> bool {
 pub(super) fn filters(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     let to = |id: Id| At { id, ..at };
-    let Kind::Method(receiver, name, args) = body.kind(at.id) else { return false };
+    let Kind::Method(_, name, args) = body.kind(at.id) else { return false };
     let keeps = match &**name {
         "filter" | "skip_while" | "filter_map" | "partition_point" => args.iter().any(|arg| {
             matches!(body.kind(*arg), Kind::Closure(..)) && body.inside(*arg).into_iter().any(|id| ordered(client, to(id)))
@@ -74,14 +74,7 @@ pub(super) fn filters(client: &Client<'_>, at: At) -> bool {
     if !keeps || body.ids().any(|id| below(client, to(id))) || gaps(body) {
         return false;
     }
-    let kept: Vec<String> = body.inside(*receiver).into_iter().filter_map(|id| field(body, id)).collect();
-    let traced = client.scope.origins(to(*receiver));
-    let traced = traced.into_iter().flat_map(|origin| {
-        let body = client.scope.body(origin.fx);
-        body.inside(origin.id).into_iter().filter_map(move |id| field(body, id)).collect::<Vec<_>>()
-    });
-    let kept: Vec<String> = kept.into_iter().chain(traced).collect();
-    evicts(client, at.fx, &kept)
+    evicts(client, at.fx)
 }
 
 /// A comparison by order with the cursor on one side.
@@ -137,32 +130,24 @@ fn gaps(body: &Body) -> bool {
     })
 }
 
-fn field(body: &Body, id: Id) -> Option<String> {
-    match body.kind(id) {
-        Kind::Field(_, name) => Some(name.to_string()),
-        _ => None,
-    }
-}
-
-/// Whether a function of the same file takes events off one of these fields.
-fn evicts(client: &Client<'_>, fx: Fx, fields: &[String]) -> bool {
+/// Whether the type, or for a free function its file, takes the oldest events off a buffer.
+fn evicts(client: &Client<'_>, fx: Fx) -> bool {
+    let here = client.scope.function(fx);
     let path = &client.scope.file(fx).path;
-    client.scope.all().filter(|mate| client.scope.file(*mate).path == *path).any(|mate| {
+    let mates = client.scope.all().filter(|mate| {
+        let mate_owner = &client.scope.function(*mate).owner;
+        client.scope.file(*mate).path == *path && (here.owner.is_none() || *mate_owner == here.owner)
+    });
+    mates.into_iter().any(|mate| {
         let body = client.scope.body(mate);
         body.ids().any(|id| {
-            let Kind::Method(receiver, name, args) = body.kind(id) else { return false };
-            let takes = match &**name {
-                "pop_front" | "pop_first" | "truncate" | "drain" | "retain" => true,
+            let Kind::Method(_, name, args) = body.kind(id) else { return false };
+            match &**name {
+                "pop_front" | "pop_first" | "truncate" => true,
+                "drain" => matches!(args.first().map(|arg| body.kind(*arg)), Some(Kind::Other(parts)) if !parts.is_empty()),
                 "remove" => args.first().is_some_and(|arg| matches!(body.kind(*arg), Kind::Int(0))),
                 _ => false,
-            };
-            let of = |id: Id| field(body, id).is_some_and(|name| fields.contains(&name));
-            takes
-                && (body.inside(*receiver).into_iter().any(of)
-                    || client.scope.origins(At { fx: mate, id: *receiver }).into_iter().any(|origin| {
-                        let body = client.scope.body(origin.fx);
-                        body.inside(origin.id).into_iter().any(|id| field(body, id).is_some_and(|name| fields.contains(&name)))
-                    }))
+            }
         })
     })
 }

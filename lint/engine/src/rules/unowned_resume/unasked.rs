@@ -7,7 +7,7 @@ use crate::rules::is_log;
 use crate::scope::{At, Binding};
 
 /// `store.events_after(cursor)` where a session is at hand and goes in neither as an argument nor as the receiver.
-pub(super) fn by_event_alone(client: &Client<'_>, at: At) -> bool {
+pub(in crate::rules) fn by_event_alone(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     let to = |id: Id| At { id, ..at };
     let Kind::Method(receiver, name, args) = body.kind(at.id) else { return false };
