@@ -28,6 +28,9 @@ const MOST: u32 = 4_096;
 /// Bytes of one client from which on they are worth a place in the temporary file.
 const WORTH: usize = 512;
 
+/// Where findings go.
+pub(crate) type Emit<'e> = dyn FnMut(Finding) + Send + 'e;
+
 /// What a ledger is told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
@@ -167,7 +170,7 @@ impl<'p> Ledger<'p> {
     }
 
     /// Judges what is over, if there is need to.
-    pub(crate) fn settle(&mut self, emit: &mut dyn FnMut(Finding)) {
+    pub(crate) fn settle(&mut self, emit: &mut Emit<'_>) {
         if !self.crowded.is_empty() {
             let mut crowded: Vec<(u32, Option<Nanos>)> =
                 std::mem::take(&mut self.crowded).into_iter().map(|at| (at, Some(Nanos::MAX))).collect();
@@ -185,7 +188,7 @@ impl<'p> Ledger<'p> {
     }
 
     /// Judges the clients that have been silent for the horizon.
-    fn sweep(&mut self, emit: &mut dyn FnMut(Finding)) {
+    fn sweep(&mut self, emit: &mut Emit<'_>) {
         self.swept = self.now;
         let cut = self.now.saturating_sub(self.terms.horizon);
         let waiting = (0..).zip(&self.clients).filter_map(|(at, client)| Some((at, client.as_ref()?)));
@@ -203,7 +206,7 @@ impl<'p> Ledger<'p> {
     }
 
     /// Moves waiting bytes into the temporary file; where that fails, clients are judged before their time instead.
-    fn put_aside(&mut self, emit: &mut dyn FnMut(Finding)) {
+    fn put_aside(&mut self, emit: &mut Emit<'_>) {
         let mut moved = 0;
         let mut broken = false;
         for client in self.clients.iter_mut().flatten().filter(|client| client.writer.bytes.len() >= WORTH) {
@@ -228,7 +231,7 @@ impl<'p> Ledger<'p> {
     }
 
     /// Judges clients, each up to its cut or as a whole, and forgets what is done.
-    fn judge(&mut self, clients: &[(u32, Option<Nanos>)], emit: &mut dyn FnMut(Finding)) {
+    fn judge(&mut self, clients: &[(u32, Option<Nanos>)], emit: &mut Emit<'_>) {
         // A fixed number at a time: how many threads there are must not show in the order of the findings.
         for some in clients.chunks(docket::AT_ONCE) {
             let mut files = Vec::with_capacity(some.len());
@@ -278,7 +281,7 @@ impl<'p> Ledger<'p> {
     }
 
     /// Judges what is left.
-    pub(crate) fn finish(mut self, emit: &mut dyn FnMut(Finding)) -> Closed {
+    pub(crate) fn finish(mut self, emit: &mut Emit<'_>) -> Closed {
         if self.is_large {
             self.whole.others = self.clients.iter().flatten().count() > 1 || self.bounded;
             let waiting =

@@ -10,6 +10,7 @@ mod exchange;
 mod field;
 pub mod file;
 pub mod guess;
+pub mod json;
 mod line;
 mod literal;
 mod message;

@@ -7,7 +7,7 @@ use crate::adapter::rpc::Keep;
 use crate::event::{Event, Nanos, Place};
 use crate::finding::Finding;
 use crate::join;
-use crate::ledger::{Ledger, Terms};
+use crate::ledger::{Emit, Given, Ledger, Terms};
 use crate::source::{self, Limits};
 use crate::spread::Charts;
 use crate::table::Tables;
@@ -152,12 +152,7 @@ pub fn run_into(
     })
 }
 
-fn audit(
-    files: &[PathBuf],
-    options: &Options,
-    tables: Option<&mut Tables>,
-    emit: &mut dyn FnMut(Finding),
-) -> Summary {
+fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit: &mut Emit<'_>) -> Summary {
     let mut summary = Summary::default();
     let formats = formats(options, &mut summary.problems);
     let mut limits = Limits::default();
@@ -181,6 +176,7 @@ fn audit(
         summary.problems.append(&mut file.problems);
     }
     summary.problems.extend(closed.broken.map(unspilled));
+    summary.problems.extend(given_up(&paths, &closed.given, options));
     taken.sort_by_key(|(at, _)| *at);
     summary.files = taken.into_iter().map(|(_, file)| file.summary).collect();
     let counts = closed.counts;
@@ -207,11 +203,13 @@ fn read_all<'f>(
     count: usize,
     open: &dyn Fn(usize) -> Intake<'f>,
     ledger: &mut Ledger<'_>,
-    emit: &mut dyn FnMut(Finding),
+    emit: &mut Emit<'_>,
 ) -> Vec<Taken> {
     let mut taken: Vec<Option<Taken>> = (0..count).map(|_| None).collect();
     let mut reading: Vec<(Nanos, usize, Intake<'f>)> = Vec::new();
     let mut next = 0;
+    // What was read last: it is entered while the next batch is read.
+    let mut read = Vec::new();
     loop {
         while reading.len() < MOST_OPEN && next < count {
             reading.push((Nanos::MIN, next, open(next)));
@@ -219,21 +217,43 @@ fn read_all<'f>(
         }
         let behind = (0..reading.len()).min_by_key(|at| (reading[*at].0, reading[*at].1));
         let Some(behind) = behind else { break };
-        let (reached, number, intake) = &mut reading[behind];
-        let mut take = |event: Event| {
-            *reached = (*reached).max(join::moment(&event));
-            ledger.enter(event);
-        };
-        let more = intake.step(&mut take);
+        let (reached, _, intake) = &mut reading[behind];
+        let mut now = Vec::new();
+        let (more, ()) =
+            rayon::join(|| intake.step(&mut |event| now.push(event)), || take_in(ledger, &mut read, emit));
         // A batch without an event tells no time; its file comes again when the others have had their turn.
-        *reached = (*reached).max(Nanos::MIN + 1);
+        let last = now.iter().map(join::moment).max().unwrap_or(Nanos::MIN + 1);
+        *reached = last.max(*reached);
         if !more {
-            let (_, number, intake) = (0, *number, reading.swap_remove(behind).2);
-            taken[number] = Some(intake.finish(&mut |event| ledger.enter(event)));
+            let (_, number, intake) = reading.swap_remove(behind);
+            taken[number] = Some(intake.finish(&mut |event| now.push(event)));
         }
-        ledger.settle(emit);
+        read = now;
     }
+    take_in(ledger, &mut read, emit);
     taken.into_iter().flatten().collect()
+}
+
+fn take_in(ledger: &mut Ledger<'_>, read: &mut Vec<Event>, emit: &mut Emit<'_>) {
+    read.drain(..).for_each(|event| ledger.enter(event));
+    ledger.settle(emit);
+}
+
+/// What was given up so that the input needs no memory of its own size, if anything was.
+fn given_up(paths: &[String], given: &Given, options: &Options) -> Option<Problem> {
+    let seconds = options.terms(false).horizon / 1_000_000_000;
+    (given.early + given.late > 0).then(|| Problem {
+        path: paths.first().cloned().unwrap_or_default(),
+        place: None,
+        message: format!(
+            "{} sessions were judged {seconds} s after their last event, {} events came later",
+            given.early, given.late
+        ),
+        help: "give a longer --horizon or more --memory if calls are repeated after longer silence"
+            .to_owned(),
+        count: 1,
+        lost: false,
+    })
 }
 
 fn unspilled(why: std::io::Error) -> Problem {

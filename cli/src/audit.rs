@@ -16,6 +16,16 @@ pub(crate) struct AuditArgs {
     /// Largest record that is read, in bytes; larger ones are named and skipped [default: 16 MiB]
     #[arg(long, value_name = "BYTES", default_value_t = 0, hide_default_value = true)]
     pub(crate) max_record: usize,
+    /// Memory that the run may take, as in 64MiB; what does not fit waits in a temporary file [default: 256MiB]
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "0", hide_default_value = true)]
+    pub(crate) memory: usize,
+    /// Silence in log time, as in 45m, after which a client of a log that does not fit into memory is judged;
+    /// records may come that much out of order [default: 30m]
+    #[arg(long, value_name = "TIME", value_parser = span, default_value = "0s", hide_default_value = true)]
+    pub(crate) horizon: i64,
+    /// Tell on standard error what was read, how fast, and what was put aside
+    #[arg(long)]
+    pub(crate) stats: bool,
     /// Write sessions and calls as Parquet files into this folder
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "FOLDER")]
@@ -29,5 +39,73 @@ impl AuditArgs {
         files.sort();
         files.dedup();
         files
+    }
+}
+
+/// Bytes, with the usual suffixes.
+fn size(word: &str) -> Result<usize, String> {
+    let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
+    let (count, unit) = word.split_at(digits);
+    let unit: usize = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        _ => return Err("it is no size; write it as 64MiB or 1GiB".to_owned()),
+    };
+    let count: usize = count.parse().map_err(|_| "it is no size; write it as 64MiB or 1GiB".to_owned())?;
+    count.checked_mul(unit).ok_or_else(|| "it is larger than any memory".to_owned())
+}
+
+/// Nanoseconds, with the usual suffixes.
+fn span(word: &str) -> Result<i64, String> {
+    let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
+    let (count, unit) = word.split_at(digits);
+    let seconds: i64 = match unit {
+        "s" => 1,
+        "m" | "min" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        _ => return Err("it is no time; write it as 90s, 45m, 2h or 1d".to_owned()),
+    };
+    let count: i64 = count.parse().map_err(|_| "it is no time; write it as 90s, 45m, 2h or 1d".to_owned())?;
+    seconds
+        .checked_mul(1_000_000_000)
+        .and_then(|unit| unit.checked_mul(count))
+        .ok_or_else(|| "it is longer than three centuries".to_owned())
+}
+
+/// What a run read and how, for people who wonder.
+pub(crate) fn stats(seen: &unbroken_audit::run::Summary, bytes: u64, took: std::time::Duration) -> String {
+    let records: u64 = seen.files.iter().map(|file| file.records).sum();
+    let events: u64 = seen.files.iter().map(|file| file.events).sum();
+    let seconds = took.as_secs_f64().max(0.001);
+    format!(
+        "read {bytes} bytes in {} files, {:.1} MB/s over {seconds:.2} s; {records} records, {events} events, \
+         {} sessions; {} sessions judged early, {} events came late, {} bytes put aside",
+        seen.files.len(),
+        bytes as f64 / 1e6 / seconds,
+        seen.sessions,
+        seen.judged_early,
+        seen.late,
+        seen.spilled,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_times_have_units() {
+        assert_eq!(size("64MiB"), Ok(64 << 20));
+        assert_eq!(size("1g"), Ok(1 << 30));
+        assert_eq!(span("45m"), Ok(2_700_000_000_000));
+        for wrong in ["", "MiB", "12x", "99999999999999999999g", "-1m"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "5", "m", "9999999999999h", "-1m"] {
+            assert!(span(wrong).is_err(), "{wrong}");
+        }
     }
 }

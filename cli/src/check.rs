@@ -37,8 +37,10 @@ impl Work<'_> {
                     keep_arguments: shared.reveal,
                     mappings: args.mapping.clone(),
                     max_record: args.max_record,
-                    ..run::Options::default()
+                    memory: args.memory,
+                    horizon: args.horizon,
                 };
+                let begun = std::time::Instant::now();
                 let mut emit = |found| take(translation::traffic::finding(found));
                 #[cfg(feature = "parquet")]
                 let seen = match &args.tables {
@@ -52,6 +54,11 @@ impl Work<'_> {
                 };
                 #[cfg(not(feature = "parquet"))]
                 let seen = run::run(&args.files(), &options, &mut emit);
+                if args.stats {
+                    let lengths =
+                        args.files().iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum();
+                    eprintln!("{}", crate::audit::stats(&seen, lengths, begun.elapsed()));
+                }
                 Ok(translation::traffic::summary(seen))
             }
         }

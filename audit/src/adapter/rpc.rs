@@ -5,9 +5,14 @@ use crate::event::{
     About, Arguments, Body, ClientInfo, Digest, Initialize, Message, RpcId, RpcNotification, RpcOutcome,
     RpcRequest, RpcResponse, Text, ToolCall, ToolHints, Unreadable,
 };
+use crate::mapping::json::{self, Broken, Raw};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
+use std::cell::RefCell;
+use unbroken_contract::canonical::Canonicalizer;
+
+/// Bytes of working memory that a thread keeps for canonical forms.
+const MOST_KEPT: usize = 1 << 16;
 
 /// What a reader is asked to keep beyond digests.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,86 +21,83 @@ pub struct Keep {
     pub arguments: bool,
 }
 
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow, default)]
-    jsonrpc: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    method: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    result: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    error: Option<&'a RawValue>,
+/// A set of members that are looked for, each as written; `null` is as good as absent.
+macro_rules! looked_for {
+    ($(#[$doc:meta])* struct $name:ident { $($field:ident: $($key:literal)|+),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Default)]
+        struct $name<'a> { $($field: Option<Raw<'a>>),* }
+
+        impl<'a> $name<'a> {
+            /// Reads an object. One member twice has no one meaning, and is foreign.
+            fn read(text: &'a str) -> Result<Self, Broken> {
+                let mut found = Self::default();
+                let mut twice = false;
+                json::members(text, |key, raw| match key {
+                    $($($key)|+ => twice |= found.$field.replace(raw).is_some(),)*
+                    _ => {}
+                })?;
+                if twice {
+                    return Err(Broken::Foreign);
+                }
+                $(found.$field = found.$field.filter(|raw| raw.get() != "null");)*
+                Ok(found)
+            }
+        }
+    };
 }
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Params<'a> {
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    input_responses: Option<&'a RawValue>,
-    #[serde(borrow)]
-    request_state: Option<&'a RawValue>,
-    #[serde(borrow)]
-    task: Option<&'a RawValue>,
-    #[serde(borrow)]
-    task_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    request_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    protocol_version: Option<&'a RawValue>,
-    #[serde(borrow)]
-    client_info: Option<&'a RawValue>,
-    #[serde(borrow)]
-    capabilities: Option<&'a RawValue>,
-    #[serde(borrow, rename = "_meta")]
-    meta: Option<&'a RawValue>,
+looked_for! {
+    /// A JSON-RPC message.
+    struct Envelope {
+        jsonrpc: "jsonrpc", id: "id", method: "method", params: "params", result: "result", error: "error",
+    }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Meta<'a> {
-    #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
-    protocol_version: Option<&'a RawValue>,
-    #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo")]
-    client_info: Option<&'a RawValue>,
-    #[serde(
-        borrow,
-        rename = "io.modelcontextprotocol/idempotencyKey",
-        alias = "idempotencyKey",
-        alias = "idempotency_key"
-    )]
-    idempotency_key: Option<&'a RawValue>,
-    #[serde(borrow)]
-    traceparent: Option<&'a RawValue>,
+looked_for! {
+    /// A request's parameters.
+    struct Params {
+        name: "name",
+        arguments: "arguments",
+        input_responses: "inputResponses",
+        request_state: "requestState",
+        task: "task",
+        task_id: "taskId",
+        request_id: "requestId",
+        protocol_version: "protocolVersion",
+        client_info: "clientInfo",
+        capabilities: "capabilities",
+        meta: "_meta",
+    }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Outcome<'a> {
-    #[serde(borrow)]
-    protocol_version: Option<&'a RawValue>,
-    #[serde(borrow)]
-    capabilities: Option<&'a RawValue>,
-    #[serde(borrow)]
-    server_info: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tools: Option<&'a RawValue>,
-    #[serde(borrow)]
-    task: Option<&'a RawValue>,
-    #[serde(borrow)]
-    is_error: Option<&'a RawValue>,
-    #[serde(borrow)]
-    result_type: Option<&'a RawValue>,
-    #[serde(borrow)]
-    input_requests: Option<&'a RawValue>,
+looked_for! {
+    /// `_meta` of a request.
+    struct Meta {
+        protocol_version: "io.modelcontextprotocol/protocolVersion",
+        client_info: "io.modelcontextprotocol/clientInfo",
+        idempotency_key: "io.modelcontextprotocol/idempotencyKey" | "idempotencyKey" | "idempotency_key",
+        traceparent: "traceparent",
+    }
+}
+
+looked_for! {
+    /// A result.
+    struct Outcome {
+        protocol_version: "protocolVersion",
+        capabilities: "capabilities",
+        server_info: "serverInfo",
+        tools: "tools",
+        task: "task",
+        is_error: "isError",
+        result_type: "resultType",
+        input_requests: "inputRequests",
+    }
+}
+
+looked_for! {
+    /// An error.
+    struct Failure { code: "code", message: "message", data: "data" }
 }
 
 #[derive(Deserialize)]
@@ -126,16 +128,6 @@ struct Hints {
     destructive_hint: Option<bool>,
 }
 
-#[derive(Deserialize)]
-struct Failure<'a> {
-    #[serde(default)]
-    code: i64,
-    #[serde(borrow, default)]
-    message: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    data: Option<&'a RawValue>,
-}
-
 /// Reads a body: one message, or the array of a 2025-03-26 batch.
 ///
 /// Bytes that are not JSON-RPC give [`Body::Unreadable`]; bytes that end in the middle of JSON are told apart as
@@ -145,18 +137,16 @@ pub fn read_body(bytes: &[u8], keep: Keep) -> Body {
     let bytes = bytes.trim_ascii();
     match bytes.first() {
         None => Body::Empty,
-        Some(b'[') => match serde_json::from_slice::<Vec<&RawValue>>(bytes) {
-            Ok(items) => {
-                let messages: Vec<Message> =
-                    items.iter().filter_map(|item| read_message(item.get().as_bytes(), keep).ok()).collect();
-                if messages.is_empty() {
-                    Body::Unreadable(Unreadable::Foreign)
-                } else {
-                    Body::Messages(messages)
-                }
+        Some(b'[') => {
+            let mut messages = Vec::new();
+            let Ok(text) = std::str::from_utf8(bytes) else { return Body::Unreadable(Unreadable::Foreign) };
+            let read = json::elements(text, |item| messages.extend(message_of(item.get(), keep).ok()));
+            match read {
+                Ok(()) if messages.is_empty() => Body::Unreadable(Unreadable::Foreign),
+                Ok(()) => Body::Messages(messages),
+                Err(why) => Body::Unreadable(reason(why)),
             }
-            Err(why) => Body::Unreadable(reason(&why)),
-        },
+        }
         Some(b'{') => match read_message(bytes, keep) {
             Ok(message) => Body::Messages(vec![message]),
             Err(why) => Body::Unreadable(why),
@@ -170,9 +160,13 @@ pub fn read_body(bytes: &[u8], keep: Keep) -> Body {
 /// # Errors
 /// Why it could not be read.
 pub fn read_message(bytes: &[u8], keep: Keep) -> Result<Message, Unreadable> {
-    let envelope: Envelope<'_> = serde_json::from_slice(bytes).map_err(|why| reason(&why))?;
+    message_of(std::str::from_utf8(bytes).map_err(|_| Unreadable::Foreign)?, keep)
+}
+
+fn message_of(text: &str, keep: Keep) -> Result<Message, Unreadable> {
+    let envelope = Envelope::read(text).map_err(reason)?;
     if let Some(method) = text_of(envelope.method) {
-        let params: Params<'_> = parsed(envelope.params).unwrap_or_default();
+        let params = envelope.params.and_then(|raw| Params::read(raw.get()).ok()).unwrap_or_default();
         return Ok(match envelope.id {
             Some(id) => Message::Request(request(method, Some(id), &params, keep)),
             None => {
@@ -195,10 +189,10 @@ pub fn read_message(bytes: &[u8], keep: Keep) -> Result<Message, Unreadable> {
 
 /// Reads a JSON-RPC id; `null` and other types are none.
 #[must_use]
-pub fn id_of(raw: &RawValue) -> Option<RpcId> {
+pub fn id_of(raw: Raw<'_>) -> Option<RpcId> {
     let text = raw.get();
     match text.as_bytes().first()? {
-        b'"' => serde_json::from_str::<String>(text).ok().map(|id| RpcId::String(id.into())),
+        b'"' => raw.string().map(|id| RpcId::String(id.into())),
         b'-' | b'0'..=b'9' => Some(RpcId::Number(text.into())),
         _ => None,
     }
@@ -219,8 +213,19 @@ pub fn arguments(raw: Option<&str>, keep: Keep) -> Arguments {
 /// reads: such arguments are never the same as others.
 #[must_use]
 pub fn canonical_digest(json: &str) -> Option<Digest> {
-    let canonical = unbroken_contract::canonical::canonical(json.as_bytes()).ok()?;
-    Some(short(blake3::hash(&canonical)))
+    thread_local! {
+        static WORK: RefCell<(Canonicalizer, Vec<u8>)> = const { RefCell::new((Canonicalizer::new(), Vec::new())) };
+    }
+    WORK.with_borrow_mut(|(canonicalizer, form)| {
+        form.clear();
+        canonicalizer.write(json.as_bytes(), form).ok()?;
+        let digest = short(blake3::hash(form));
+        // One huge body must not hold its room for the rest of the run.
+        if form.capacity() > MOST_KEPT {
+            *form = Vec::new();
+        }
+        Some(digest)
+    })
 }
 
 /// The first 128 bits of a hash.
@@ -231,11 +236,11 @@ pub fn short(hash: blake3::Hash) -> Digest {
     digest
 }
 
-fn request(method: Text, id: Option<&RawValue>, params: &Params<'_>, keep: Keep) -> RpcRequest {
-    let meta: Meta<'_> = parsed(params.meta).unwrap_or_default();
+fn request(method: Text, id: Option<Raw<'_>>, params: &Params<'_>, keep: Keep) -> RpcRequest {
+    let meta = params.meta.and_then(|raw| Meta::read(raw.get()).ok()).unwrap_or_default();
     let call = (&*method == "tools/call").then(|| ToolCall {
         tool: text_of(params.name).unwrap_or_default(),
-        arguments: arguments(params.arguments.map(RawValue::get), keep),
+        arguments: arguments(params.arguments.map(Raw::get), keep),
         round: round(params),
         task: params.task.is_some(),
     });
@@ -270,8 +275,8 @@ fn round(params: &Params<'_>) -> Option<Digest> {
     Some(short(hasher.finalize()))
 }
 
-fn outcome(raw: &RawValue) -> RpcOutcome {
-    let Some(result) = parsed::<Outcome<'_>>(Some(raw)) else { return RpcOutcome::Result };
+fn outcome(raw: Raw<'_>) -> RpcOutcome {
+    let Ok(result) = Outcome::read(raw.get()) else { return RpcOutcome::Result };
     if result.protocol_version.is_some() {
         return RpcOutcome::Initialized {
             protocol_version: text_of(result.protocol_version),
@@ -304,8 +309,8 @@ fn hints(tool: Tool) -> ToolHints {
     }
 }
 
-fn failure(raw: &RawValue) -> RpcOutcome {
-    let Some(failure) = parsed::<Failure<'_>>(Some(raw)) else {
+fn failure(raw: Raw<'_>) -> RpcOutcome {
+    let Ok(failure) = Failure::read(raw.get()) else {
         return RpcOutcome::Error { code: 0, about: About::Other };
     };
     let mut text = text_of(failure.message).unwrap_or_default().into_string();
@@ -313,7 +318,7 @@ fn failure(raw: &RawValue) -> RpcOutcome {
         text.push(' ');
         text.push_str(data.get());
     }
-    RpcOutcome::Error { code: failure.code, about: about(&text) }
+    RpcOutcome::Error { code: owned(failure.code).unwrap_or_default(), about: about(&text) }
 }
 
 /// What an error's text is about. An event is looked for first: "event … not found in this session" is about the event.
@@ -329,25 +334,24 @@ pub fn about(text: &str) -> About {
     }
 }
 
-fn client_info(raw: Option<&RawValue>) -> Option<ClientInfo> {
+fn client_info(raw: Option<Raw<'_>>) -> Option<ClientInfo> {
     let named: Named = owned(raw)?;
     Some(ClientInfo { name: named.name.into(), version: named.version.into() })
 }
 
-fn text_of(raw: Option<&RawValue>) -> Option<Text> {
-    owned::<String>(raw).map(String::into_boxed_str)
+fn text_of(raw: Option<Raw<'_>>) -> Option<Text> {
+    raw?.string().map(Text::from)
 }
 
-fn owned<T: DeserializeOwned>(raw: Option<&RawValue>) -> Option<T> {
+fn owned<T: DeserializeOwned>(raw: Option<Raw<'_>>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
 
-fn parsed<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
-    serde_json::from_str(raw?.get()).ok()
-}
-
-fn reason(why: &serde_json::Error) -> Unreadable {
-    if why.is_eof() { Unreadable::Truncated } else { Unreadable::Foreign }
+fn reason(why: Broken) -> Unreadable {
+    match why {
+        Broken::Ended => Unreadable::Truncated,
+        Broken::Foreign => Unreadable::Foreign,
+    }
 }
 
 #[cfg(test)]

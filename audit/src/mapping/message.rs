@@ -10,7 +10,6 @@ use crate::event::{
     Arguments, Body, Lifecycle, LifecycleStep, Message, RpcId, RpcNotification, RpcOutcome, RpcRequest,
     RpcResponse, ToolCall,
 };
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// A compiled `[rpc]`.
@@ -138,7 +137,10 @@ impl Parts {
     fn for_each(&self, row: &Row<'_>, absent: &[String], mut each: impl FnMut(&Row<'_>)) {
         let Some(Each { list, tree }) = &self.each else { return each(row) };
         let Some(json) = list.json(row, absent) else { return };
-        let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(&json) else { return };
+        let mut elements = Vec::new();
+        if super::json::elements(&json, |element| elements.push(element)).is_err() {
+            return;
+        }
         for element in elements {
             let mut slots = Slots::new();
             if tree.collect(element.get().as_bytes(), &mut slots).is_ok() {

@@ -1,15 +1,13 @@
 //! The keys that a mapping wants, as a tree, and one pass over a record that collects them.
 //! Knows JSON's shape; values stay as they are written, borrowed from the record.
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use super::json::{self, Broken, Raw};
 use std::borrow::Cow;
-use std::fmt;
 
 /// Where a wanted value's text goes.
 pub type Slot = usize;
 /// The values of one record, by slot.
-pub type Slots<'a> = Vec<Option<&'a RawValue>>;
+pub type Slots<'a> = Vec<Option<Raw<'a>>>;
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +18,22 @@ pub enum Step {
     Folded(String),
 }
 
+/// Buckets of a node's keys.
+const BUCKETS: usize = 32;
+
+fn bucket(key: &str) -> usize {
+    match key.as_bytes() {
+        [] => 0,
+        [first, .., last] => (key.len() * 5 + usize::from(*first) * 3 + usize::from(*last)) % BUCKETS,
+        [only] => usize::from(*only) % BUCKETS,
+    }
+}
+
 #[derive(Debug, Default)]
 struct Node {
     exact: Vec<(Box<str>, usize)>,
+    /// Indexes into `exact` by length and outer letters: a key meets one name at most, mostly none.
+    buckets: [Vec<u16>; BUCKETS],
     folded: Vec<(Box<str>, usize)>,
     slot: Option<Slot>,
 }
@@ -60,14 +71,16 @@ impl Tree {
             Step::Exact(name) => (&mut node.exact, name.clone()),
             Step::Folded(name) => (&mut node.folded, fold(name)),
         };
-        match list.binary_search_by(|(known, _)| (**known).cmp(&name)) {
-            Ok(i) => list[i].1,
-            Err(i) => {
-                list.insert(i, (name.into(), next));
-                self.nodes.push(Node::default());
-                next
-            }
+        if let Some((_, child)) = list.iter().find(|(known, _)| **known == name) {
+            return *child;
         }
+        if matches!(step, Step::Exact(_)) {
+            let index = u16::try_from(list.len()).expect("a mapping names fewer than 65536 keys");
+            node.buckets[bucket(&name)].push(index);
+        }
+        list.push((name.into(), next));
+        self.nodes.push(Node::default());
+        next
     }
 
     /// A place for every wanted value.
@@ -79,25 +92,62 @@ impl Tree {
     ///
     /// # Errors
     /// The record is no JSON object.
-    pub fn collect<'a>(&self, record: &'a [u8], slots: &mut Slots<'a>) -> Result<(), serde_json::Error> {
+    pub fn collect<'a>(&self, record: &'a [u8], slots: &mut Slots<'a>) -> Result<(), Broken> {
+        self.collect_text(std::str::from_utf8(record).map_err(|_| Broken::Foreign)?, slots)
+    }
+
+    /// The same for text.
+    ///
+    /// # Errors
+    /// As [`Tree::collect`].
+    pub fn collect_text<'a>(&self, record: &'a str, slots: &mut Slots<'a>) -> Result<(), Broken> {
         slots.clear();
         slots.resize(self.slots, None);
-        let mut de = serde_json::Deserializer::from_slice(record);
-        de.deserialize_map(Walk { tree: self, at: 0, slots })?;
-        de.end()
+        let start = record.len() - record.trim_ascii_start().len();
+        let end = self.walk(record, start, 0, slots)?;
+        if record[end..].trim_ascii().is_empty() { Ok(()) } else { Err(Broken::Foreign) }
     }
 
     /// Collects below another value, whose own keys begin at the root.
     pub fn collect_more<'a>(&self, record: &'a str, slots: &mut Slots<'a>) {
-        let mut de = serde_json::Deserializer::from_str(record);
+        let start = record.len() - record.trim_ascii_start().len();
         // A nested text that is no JSON leaves its slots empty.
-        let _ = de.deserialize_map(Walk { tree: self, at: 0, slots });
+        let _ = self.walk(record, start, 0, slots);
+    }
+
+    /// Walks the object at `at`, whose keys are those of the node, and gives its end.
+    fn walk<'a>(
+        &self,
+        record: &'a str,
+        at: usize,
+        node: usize,
+        slots: &mut Slots<'a>,
+    ) -> Result<usize, Broken> {
+        json::object(record, at, &mut |key, value| {
+            let Some(child) = self.find(node, key) else { return json::skip(record.as_bytes(), value) };
+            let wanted = &self.nodes[child];
+            let below = !wanted.exact.is_empty() || !wanted.folded.is_empty();
+            let end = if below && record.as_bytes().get(value) == Some(&b'{') {
+                self.walk(record, value, child, slots)?
+            } else {
+                json::skip(record.as_bytes(), value)?
+            };
+            if let Some(slot) = wanted.slot
+                && slots[slot].is_none_or(|known| known.get() == "null")
+            {
+                slots[slot] = Some(json::raw(record, value, end));
+            }
+            Ok(end)
+        })
     }
 
     fn find(&self, at: usize, key: &str) -> Option<usize> {
         let node = &self.nodes[at];
-        if let Ok(i) = node.exact.binary_search_by(|(known, _)| (**known).cmp(key)) {
-            return Some(node.exact[i].1);
+        for index in &node.buckets[bucket(key)] {
+            let (known, child) = &node.exact[usize::from(*index)];
+            if **known == *key {
+                return Some(*child);
+            }
         }
         // A dozen header names at most: comparing in place is quicker than folding each key into a string.
         node.folded.iter().find(|(known, _)| folds_to(key, known)).map(|(_, child)| *child)
@@ -115,77 +165,16 @@ fn folds_to(name: &str, folded: &str) -> bool {
     name.len() == folded.len() && name.bytes().zip(folded.bytes()).all(same)
 }
 
-struct Walk<'t, 's, 'a> {
-    tree: &'t Tree,
-    at: usize,
-    slots: &'s mut Slots<'a>,
-}
-
-impl<'de> Visitor<'de> for Walk<'_, '_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(Key(key)) = map.next_key()? {
-            let Some(child) = self.tree.find(self.at, &key) else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            let raw: &'de RawValue = map.next_value()?;
-            let node = &self.tree.nodes[child];
-            if let Some(slot) = node.slot
-                && self.slots[slot].is_none_or(|known| known.get() == "null")
-            {
-                self.slots[slot] = Some(raw);
-            }
-            if (!node.exact.is_empty() || !node.folded.is_empty()) && raw.get().starts_with('{') {
-                let mut inner = serde_json::Deserializer::from_str(raw.get());
-                // The outer parser has already taken it for valid JSON.
-                let _ = inner.deserialize_map(Walk { tree: self.tree, at: child, slots: self.slots });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A key, borrowed where it has no escapes.
-struct Key<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(de: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Key<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Owned(text.to_owned())))
-            }
-        }
-        de.deserialize_str(Text)
-    }
-}
-
 /// The text of a string, number or boolean, as written; the first element's, if it is a list (headers).
-pub fn text<'a>(raw: &'a RawValue) -> Option<Cow<'a, str>> {
-    let json = raw.get();
-    match json.as_bytes().first()? {
-        b'"' if memchr::memchr(b'\\', json.as_bytes()).is_none() => {
-            Some(Cow::Borrowed(&json[1..json.len() - 1]))
-        }
-        b'"' => serde_json::from_str::<String>(json).ok().map(Cow::Owned),
+pub fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+    match raw.get().as_bytes().first()? {
+        b'"' => raw.string(),
         b'[' => {
-            let list = serde_json::from_str::<Vec<&'a RawValue>>(json).ok()?;
-            list.first().filter(|one| !one.get().starts_with('[')).and_then(|one| text(one))
+            let mut first = None;
+            json::elements(raw.get(), |one| _ = first.get_or_insert(one)).ok()?;
+            first.filter(|one| !one.get().starts_with('[')).and_then(text)
         }
         b'{' | b'n' => None,
-        _ => Some(Cow::Borrowed(json)),
+        _ => Some(Cow::Borrowed(raw.get())),
     }
 }

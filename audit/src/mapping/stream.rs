@@ -8,7 +8,6 @@ use super::message;
 use super::slot::{Slots, Tree};
 use crate::adapter::rpc::{self, Keep};
 use crate::event::{Message, RpcId, RpcOutcome, RpcResponse, SseEvent, Text};
-use serde_json::value::RawValue;
 
 /// A compiled `[response] events`.
 #[derive(Debug)]
@@ -48,16 +47,16 @@ impl EventParts {
     /// The events of a record; `None`: it lists none.
     pub(super) fn read(&self, row: &Row<'_>, absent: &[String], keep: Keep) -> Option<Vec<SseEvent>> {
         let json = self.list.json(row, absent)?;
-        let elements = serde_json::from_str::<Vec<&RawValue>>(&json).ok()?;
-        let mut events = Vec::with_capacity(elements.len());
-        for element in elements {
-            let mut slots = Slots::new();
-            if self.tree.collect(element.get().as_bytes(), &mut slots).is_err() {
-                continue;
+        let mut events = Vec::new();
+        let mut slots = Slots::new();
+        super::json::elements(&json, |element| {
+            if self.tree.collect_text(element.get(), &mut slots).is_ok() {
+                let row = Row { slots: std::mem::take(&mut slots), texts: Vec::new(), groups: None };
+                events.push(self.event(&row, element.get(), keep));
+                slots = row.slots;
             }
-            let row = Row { slots, texts: Vec::new(), groups: None };
-            events.push(self.event(&row, element.get(), keep));
-        }
+        })
+        .ok()?;
         Some(events)
     }
 

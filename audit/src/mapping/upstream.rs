@@ -8,7 +8,6 @@ use super::slot::{Slots, Tree};
 use super::stream::within;
 use crate::adapter::access;
 use crate::event::{Attempt, Delivered};
-use serde_json::value::RawValue;
 
 /// A compiled `[upstream]`.
 #[derive(Debug)]
@@ -84,7 +83,10 @@ impl UpstreamParts {
 impl AttemptParts {
     fn read(&self, row: &Row<'_>, absent: &[String]) -> Vec<Attempt> {
         let Some(json) = self.list.json(row, absent) else { return Vec::new() };
-        let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(&json) else { return Vec::new() };
+        let mut elements = Vec::new();
+        if super::json::elements(&json, |element| elements.push(element)).is_err() {
+            return Vec::new();
+        }
         let mut attempts = Vec::new();
         for element in elements.iter().take(64) {
             let mut slots = Slots::new();

@@ -5,11 +5,11 @@ use super::MappingError;
 use super::clock;
 use super::field::{expression, paths};
 use super::file::FullField;
+use super::json::{self, Raw};
 use super::literal;
 use super::slot::{self, Slot, Slots, Tree};
 use crate::event::Nanos;
 use regex::Regex;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// One record's values as a plan sees them.
@@ -166,23 +166,28 @@ fn cut(text: Cow<'_, str>, start: usize, end: usize) -> Cow<'_, str> {
     }
 }
 
-fn plain(raw: &RawValue, json: bool) -> Option<Cow<'_, str>> {
+fn plain(raw: Raw<'_>, json: bool) -> Option<Cow<'_, str>> {
     match raw.get().as_bytes().first()? {
         b'{' | b'[' if json => Some(Cow::Borrowed(raw.get())),
         _ => slot::text(raw),
     }
 }
 
-fn pair<'a>(raw: &'a RawValue, name: &str) -> Option<Cow<'a, str>> {
-    #[derive(serde::Deserialize)]
-    struct Pair<'a> {
-        #[serde(borrow, alias = "key")]
-        name: Cow<'a, str>,
-        #[serde(borrow)]
-        value: &'a RawValue,
-    }
-    let pairs = serde_json::from_str::<Vec<Pair<'a>>>(raw.get()).ok()?;
-    pairs.into_iter().find(|p| slot::fold(&p.name) == slot::fold(name)).and_then(|p| slot::text(p.value))
+fn pair<'a>(raw: Raw<'a>, name: &str) -> Option<Cow<'a, str>> {
+    let mut found: Option<Raw<'a>> = None;
+    json::elements(raw.get(), |pair| {
+        let (mut own, mut value) = (None, None);
+        let read = json::members(pair.get(), |key, raw| match key {
+            "name" | "key" => own = raw.string(),
+            "value" => value = Some(raw),
+            _ => {}
+        });
+        if read.is_ok() && found.is_none() && own.is_some_and(|own| slot::fold(&own) == slot::fold(name)) {
+            found = value;
+        }
+    })
+    .ok()?;
+    slot::text(found?)
 }
 
 fn decode(name: &str) -> Result<Decode, MappingError> {

@@ -4,7 +4,8 @@
 use crate::event::{ClientInfo, Text};
 use crate::finding::SameBy;
 use crate::join::Contact;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use crate::verdict::BuildRapid;
+use std::collections::{BTreeSet, HashMap};
 
 /// A client, as far as logs tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,33 +59,21 @@ struct Print {
 }
 
 impl Print {
-    fn of(contact: &Contact) -> Print {
+    /// Takes over what a contact tells in addition.
+    fn widen(&mut self, contact: &Contact) {
         let identity = &contact.identity;
-        let forwarded =
-            identity.forwarded_for.as_deref().and_then(|list| list.split(',').next()).map(str::trim);
-        Print {
-            subject: identity.subject.clone(),
-            address: forwarded
-                .filter(|first| !first.is_empty())
-                .map(Text::from)
-                .or_else(|| identity.remote_addr.clone()),
-            user_agent: identity.user_agent.clone(),
-            info: identity.client.as_ref().map(|info| (info.name.clone(), info.version.clone())),
-        }
-    }
-
-    /// Takes over what the other tells in addition.
-    fn widen(&mut self, other: &Print) {
         let fill = |slot: &mut Option<Text>, from: &Option<Text>| {
             if slot.is_none() {
                 slot.clone_from(from);
             }
         };
-        fill(&mut self.subject, &other.subject);
-        fill(&mut self.address, &other.address);
-        fill(&mut self.user_agent, &other.user_agent);
+        fill(&mut self.subject, &identity.subject);
+        if self.address.is_none() {
+            self.address = address(contact);
+        }
+        fill(&mut self.user_agent, &identity.user_agent);
         if self.info.is_none() {
-            self.info.clone_from(&other.info);
+            self.info = identity.client.as_ref().map(|info| (info.name.clone(), info.version.clone()));
         }
     }
 
@@ -94,6 +83,12 @@ impl Print {
             *version = Text::default();
         }
         self
+    }
+
+    /// What a group goes by: a subject is the same wherever it comes from.
+    fn key(&self) -> Print {
+        let address = self.address.clone().filter(|_| self.subject.is_none());
+        Print { address, ..self.clone() }
     }
 
     /// Whether both may be one client: nothing that both tell differs.
@@ -121,29 +116,39 @@ impl Print {
 /// fuller print that it is compatible with; if there are several, it stays alone, since any choice would be a guess.
 /// `others`: the input holds contacts of more clients than these.
 pub(super) fn group(contacts: Vec<Contact>, others: bool) -> Vec<(Client, Vec<Contact>)> {
-    let mut of_session: HashMap<Text, Print> = HashMap::new();
+    // A print per session, not per contact: most contacts have nothing to add to it.
+    let mut prints: Vec<Print> = Vec::new();
+    let mut of_session: HashMap<&str, usize, BuildRapid> = HashMap::default();
+    let mut of_contact: Vec<usize> = Vec::with_capacity(contacts.len());
     for contact in &contacts {
-        if let Some(session) = contact.session() {
-            of_session.entry(session.into()).or_default().widen(&Print::of(contact));
-        }
+        let at = match contact.session() {
+            Some(session) => *of_session.entry(session).or_insert_with(|| {
+                prints.push(Print::default());
+                prints.len() - 1
+            }),
+            None => {
+                prints.push(Print::default());
+                prints.len() - 1
+            }
+        };
+        prints[at].widen(contact);
+        of_contact.push(at);
     }
-    let prints: Vec<Print> = contacts
-        .iter()
-        .map(|contact| {
-            let shared = contact.session().and_then(|s| of_session.get(s)).cloned();
-            shared.unwrap_or_else(|| Print::of(contact)).settle()
-        })
-        .collect();
-    let distinct: BTreeSet<Print> = prints.iter().cloned().collect();
-    let resolved: BTreeMap<&Print, Print> =
-        distinct.iter().map(|print| (print, resolve(print, &distinct))).collect();
-    let mut order: BTreeMap<Print, usize> = BTreeMap::new();
+    let prints: Vec<Print> = prints.into_iter().map(Print::settle).collect();
+    let distinct: BTreeSet<&Print> = prints.iter().collect();
+    let resolved: HashMap<&Print, Print, BuildRapid> =
+        distinct.iter().map(|print| (*print, resolve(print, &distinct).key())).collect();
+    let mut order: HashMap<&Print, usize, BuildRapid> = HashMap::default();
+    let mut of_print: Vec<Option<usize>> = vec![None; prints.len()];
     let mut groups: Vec<(Print, Vec<Contact>)> = Vec::new();
-    for (contact, print) in contacts.into_iter().zip(&prints) {
-        let print = &resolved[print];
-        let at = *order.entry(print.clone()).or_insert_with(|| {
-            groups.push((print.clone(), Vec::new()));
-            groups.len() - 1
+    drop(of_session);
+    for (contact, print) in contacts.into_iter().zip(of_contact) {
+        let at = *of_print[print].get_or_insert_with(|| {
+            let print = &resolved[&prints[print]];
+            *order.entry(print).or_insert_with(|| {
+                groups.push((print.clone(), Vec::new()));
+                groups.len() - 1
+            })
         });
         groups[at].1.push(contact);
     }
@@ -151,7 +156,14 @@ pub(super) fn group(contacts: Vec<Contact>, others: bool) -> Vec<(Client, Vec<Co
     groups.into_iter().map(|(print, contacts)| (client(print, &contacts, alone), contacts)).collect()
 }
 
-fn resolve(print: &Print, all: &BTreeSet<Print>) -> Print {
+/// The address: the first forwarded one, else the peer's.
+fn address(contact: &Contact) -> Option<Text> {
+    let identity = &contact.identity;
+    let forwarded = identity.forwarded_for.as_deref().and_then(|list| list.split(',').next()).map(str::trim);
+    forwarded.filter(|first| !first.is_empty()).map(Text::from).or_else(|| identity.remote_addr.clone())
+}
+
+fn resolve(print: &Print, all: &BTreeSet<&Print>) -> Print {
     let full = |p: &Print| p.subject.is_some() || p.address.is_some() && p.info.is_some();
     if full(print) {
         return print.clone();
@@ -164,7 +176,7 @@ fn resolve(print: &Print, all: &BTreeSet<Print>) -> Print {
     };
     let mut fuller = all.iter().filter(|other| told(other) > told(print) && print.compatible(other));
     match (fuller.next(), fuller.next()) {
-        (Some(only), None) => only.clone(),
+        (Some(only), None) => (*only).clone(),
         _ => print.clone(),
     }
 }
@@ -173,7 +185,7 @@ fn client(print: Print, contacts: &[Contact], alone: bool) -> Client {
     let named = contacts.iter().find_map(|contact| contact.identity.client.clone());
     Client {
         subject: print.subject,
-        address: print.address,
+        address: print.address.or_else(|| contacts.first().and_then(address)),
         user_agent: print.user_agent,
         info: named.or_else(|| print.info.map(|(name, version)| ClientInfo { name, version })),
         alone,

@@ -1,0 +1,252 @@
+//! JSON text taken apart in place: members, elements and where a value ends, without building any value.
+//! Knows JSON's structure; what stands inside a value that nobody looks at is only balanced, not validated.
+//!
+//! The parser of the hot path stands behind this module alone. It was chosen by measurement: serde_json's borrowed raw
+//! values scan a wanted value once per level, this scans it once.
+
+use memchr::{memchr, memchr2};
+use std::borrow::Cow;
+
+/// Why a text is no JSON of the shape asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Broken {
+    /// It ends in the middle.
+    #[error("it ends too early")]
+    Ended,
+    /// A byte that cannot stand there.
+    #[error("a byte that cannot stand there")]
+    Foreign,
+}
+
+/// The JSON text of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Raw<'a>(&'a str);
+
+impl<'a> Raw<'a> {
+    /// The text as written.
+    #[must_use]
+    pub fn get(self) -> &'a str {
+        self.0
+    }
+
+    /// The string that it is; none for other values.
+    #[must_use]
+    pub fn string(self) -> Option<Cow<'a, str>> {
+        let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        match memchr(b'\\', inner.as_bytes()) {
+            None => Some(Cow::Borrowed(inner)),
+            Some(_) => serde_json::from_str::<String>(self.0).ok().map(Cow::Owned),
+        }
+    }
+}
+
+/// Hands every member of the object that `json` is to `each`.
+///
+/// # Errors
+/// [`Broken`]: no object, or something stands behind it.
+pub fn members<'a>(json: &'a str, mut each: impl FnMut(&str, Raw<'a>)) -> Result<(), Broken> {
+    let at = space(json.as_bytes(), 0);
+    let end = object(json, at, &mut |key, value| {
+        let end = skip(json.as_bytes(), value)?;
+        each(key, Raw(&json[value..end]));
+        Ok(end)
+    })?;
+    finish(json, end)
+}
+
+/// Hands every element of the list that `json` is to `each`.
+///
+/// # Errors
+/// As [`members`].
+pub fn elements<'a>(json: &'a str, mut each: impl FnMut(Raw<'a>)) -> Result<(), Broken> {
+    let b = json.as_bytes();
+    let mut at = space(b, 0);
+    expect(b, at, b'[')?;
+    at = space(b, at + 1);
+    if b.get(at) == Some(&b']') {
+        return finish(json, at + 1);
+    }
+    loop {
+        let end = skip(b, at)?;
+        each(Raw(&json[at..end]));
+        at = space(b, end);
+        match b.get(at) {
+            Some(b',') => at = space(b, at + 1),
+            Some(b']') => return finish(json, at + 1),
+            Some(_) => return Err(Broken::Foreign),
+            None => return Err(Broken::Ended),
+        }
+    }
+}
+
+/// Walks the object at `at`; `each` gets a key and the place of its value, and gives the value's end. Gives the object's.
+pub(super) fn object(
+    json: &str,
+    at: usize,
+    each: &mut dyn FnMut(&str, usize) -> Result<usize, Broken>,
+) -> Result<usize, Broken> {
+    let b = json.as_bytes();
+    expect(b, at, b'{')?;
+    let mut at = space(b, at + 1);
+    if b.get(at) == Some(&b'}') {
+        return Ok(at + 1);
+    }
+    loop {
+        expect(b, at, b'"')?;
+        let end = string_end(b, at)?;
+        let key = Raw(&json[at..end]).string().ok_or(Broken::Foreign)?;
+        at = space(b, end);
+        expect(b, at, b':')?;
+        at = space(b, at + 1);
+        at = space(b, each(&key, at)?);
+        match b.get(at) {
+            Some(b',') => at = space(b, at + 1),
+            Some(b'}') => return Ok(at + 1),
+            Some(_) => return Err(Broken::Foreign),
+            None => return Err(Broken::Ended),
+        }
+    }
+}
+
+/// A value's text by its place and end.
+pub(super) fn raw(json: &str, at: usize, end: usize) -> Raw<'_> {
+    Raw(&json[at..end])
+}
+
+/// Where the value that begins at `at` ends.
+pub(super) fn skip(b: &[u8], at: usize) -> Result<usize, Broken> {
+    match b.get(at) {
+        Some(b'"') => string_end(b, at),
+        Some(b'{' | b'[') => nest_end(b, at),
+        Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
+            let bare = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'+' | b'.');
+            Ok(at + b[at..].iter().take_while(|b| bare(b)).count())
+        }
+        Some(_) => Err(Broken::Foreign),
+        None => Err(Broken::Ended),
+    }
+}
+
+fn nest_end(b: &[u8], mut at: usize) -> Result<usize, Broken> {
+    let mut depth = 0usize;
+    while let Some(byte) = b.get(at) {
+        match byte {
+            b'"' => {
+                at = string_end(b, at)?;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Ok(at + 1);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    Err(Broken::Ended)
+}
+
+/// Behind the closing quote of the string that opens at `at`.
+fn string_end(b: &[u8], at: usize) -> Result<usize, Broken> {
+    let mut at = at + 1;
+    // Most strings are short and plain: a few bytes looked at one by one cost less than a search.
+    for _ in 0..16 {
+        match b.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(b'\\') => break,
+            Some(_) => at += 1,
+            None => return Err(Broken::Ended),
+        }
+    }
+    while let Some(found) = memchr2(b'"', b'\\', b.get(at..).ok_or(Broken::Ended)?) {
+        at += found + 1;
+        if b[at - 1] == b'"' {
+            return Ok(at);
+        }
+        at += 1;
+    }
+    Err(Broken::Ended)
+}
+
+fn space(b: &[u8], mut at: usize) -> usize {
+    while matches!(b.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        at += 1;
+    }
+    at
+}
+
+fn expect(b: &[u8], at: usize, byte: u8) -> Result<(), Broken> {
+    match b.get(at) {
+        Some(there) if *there == byte => Ok(()),
+        Some(_) => Err(Broken::Foreign),
+        None => Err(Broken::Ended),
+    }
+}
+
+fn finish(json: &str, end: usize) -> Result<(), Broken> {
+    if space(json.as_bytes(), end) == json.len() { Ok(()) } else { Err(Broken::Foreign) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "[a-c\"\\\\\n{}\\[\\],:é]{0,20}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 5, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                proptest::collection::btree_map("[a-z\"\\\\]{0,4}", inner, 0..5)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn members_are_those_that_a_whole_parser_finds(value in value(), pretty in any::<bool>()) {
+            let text = if pretty { format!("{value:#}") } else { value.to_string() };
+            let mut found = serde_json::Map::new();
+            let read = members(&text, |key, raw| {
+                found.insert(key.to_owned(), serde_json::from_str(raw.get()).expect("a member is JSON"));
+            });
+            prop_assert_eq!(read.is_ok(), value.is_object());
+            if value.is_object() {
+                prop_assert_eq!(Value::Object(found), value);
+            }
+        }
+
+        #[test]
+        fn elements_are_those_that_a_whole_parser_finds(list in proptest::collection::vec(value(), 0..6)) {
+            let mut found = Vec::new();
+            let text = Value::from(list.clone()).to_string();
+            elements(&text, |raw| found.push(serde_json::from_str::<Value>(raw.get()).expect("an element is JSON")))
+                .expect("a list is a list");
+            prop_assert_eq!(found, list);
+        }
+
+        #[test]
+        fn a_text_that_is_cut_off_is_told_as_such(value in value(), cut in 0usize..200) {
+            let text = Value::from(serde_json::json!({"a": value, "b": "x"})).to_string();
+            let cut = text.floor_char_boundary(cut.min(text.len() - 1));
+            prop_assert_eq!(members(&text[..cut], |_, _| {}), Err(Broken::Ended));
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_an_object_is_foreign() {
+        for text in ["{} x", "{\"a\":1}}", "{\"a\" 1}", "{\"a\":1 \"b\":2}", "{,}", "x", "[1]"] {
+            assert_eq!(members(text, |_, _| {}), Err(Broken::Foreign), "{text}");
+        }
+    }
+}
