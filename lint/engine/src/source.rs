@@ -44,7 +44,7 @@ pub fn interest(text: &str) -> Interest {
         match byte {
             b'm' | b'M' if lower(at + 1) == b'c' && lower(at + 2) == b'p' => {
                 seen.mcp = true;
-                seen.anchor |= starts(bytes, at, b"mcp-session-id");
+                seen.anchor |= starts(bytes, at, b"mcp-session-id") || starts(bytes, at, b"mcp-method");
             }
             b'l' | b'L' if lower(at + 1) == b'a' && lower(at + 4).is_ascii_punctuation() => {
                 let cursor = starts(bytes, at, b"last-event-id") || starts(bytes, at, b"last_event_id");

@@ -3,7 +3,7 @@
 
 use crate::emission::{Remark, emit};
 use crate::place::{Places, Stretch};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use std::path::Path;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
@@ -58,10 +58,8 @@ fn refusal(item: &Item) -> Option<Remark> {
 }
 
 fn remarks(parsed: &Item, arguments: &TokenStream, check: &Check, tokens: &TokenStream) -> Vec<Remark> {
-    let outcome = unbroken_lint::check_item(
-        &marked(parsed, arguments),
-        &Settings { tests: true, ..Settings::default() },
-    );
+    let settings = Settings { tests: true, ..Settings::default() };
+    let outcome = unbroken_lint::check_item(&marked(parsed, arguments), &settings);
     // The attribute's own acceptances cover all of the item, and stand where their rule is named.
     let blanket = check.allows.iter().map(|allow| Acceptance {
         rule: allow.breach.id().replace('-', "_").into(),
@@ -72,9 +70,15 @@ fn remarks(parsed: &Item, arguments: &TokenStream, check: &Check, tokens: &Token
     let acceptances: Vec<Acceptance> =
         outcome.acceptances.into_iter().map(|(_, it)| it).chain(blanket).collect();
     let mut findings = outcome.findings;
-    let inner = checked_inside(parsed);
-    findings.retain(|finding| !inner.iter().any(|range| within(finding.range, *range)));
+    if !findings.is_empty() {
+        let inner = checked_inside(parsed);
+        findings.retain(|finding| !inner.iter().any(|range| within(finding.range, *range)));
+    }
     let left = accept::apply(Path::new(""), &acceptances, findings);
+    // Each place is asked of the compiler: only where there is something to say.
+    if left.findings.is_empty() && left.notices.is_empty() && outcome.problems.is_empty() {
+        return Vec::new();
+    }
     let places = Places::of(tokens, check.allows.iter().map(|allow| allow.span));
     let mut remarks: Vec<Remark> =
         left.findings.iter().filter_map(|finding| remark(finding, &places)).collect();
@@ -83,9 +87,10 @@ fn remarks(parsed: &Item, arguments: &TokenStream, check: &Check, tokens: &Token
     remarks
 }
 
-/// The item as the engine knows it from a file: with the attribute on it.
+/// The item as the engine knows it from a file: with the attribute on it, its acceptances left out.
 fn marked(item: &Item, arguments: &TokenStream) -> Item {
-    let attribute: Attribute = syn::parse_quote!(#[unbroken::check(#arguments)]);
+    let marks = without_acceptances(arguments);
+    let attribute: Attribute = syn::parse_quote!(#[unbroken::check(#marks)]);
     let mut item = item.clone();
     match &mut item {
         Item::Fn(inner) => inner.attrs.push(attribute),
@@ -95,6 +100,22 @@ fn marked(item: &Item, arguments: &TokenStream) -> Item {
         _ => {}
     }
     item
+}
+
+/// The arguments without their `allow(…)`: the attribute tells of those itself, at the rule's name.
+fn without_acceptances(arguments: &TokenStream) -> TokenStream {
+    let mut out = TokenStream::new();
+    let mut rest = arguments.clone().into_iter().peekable();
+    while let Some(token) = rest.next() {
+        let accepts = matches!(&token, TokenTree::Ident(ident) if ident == "allow");
+        if accepts && matches!(rest.peek(), Some(TokenTree::Group(_))) {
+            rest.next();
+            rest.next_if(|token| matches!(token, TokenTree::Punct(comma) if comma.as_char() == ','));
+        } else {
+            out.extend([token]);
+        }
+    }
+    out
 }
 
 fn remark(finding: &Finding, places: &Places) -> Option<Remark> {

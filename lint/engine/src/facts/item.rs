@@ -73,6 +73,7 @@ impl Walk<'_> {
                 let above = above.map(|name| self.names.get(&name)).collect();
                 let name = self.names.get(&inner.ident.to_string());
                 self.facts.traits.push((name, above));
+                self.accept(&inner.attrs, range(inner.trait_token.span, inner.brace_token.span.close()));
                 for item in &inner.items {
                     if let TraitItem::Fn(method) = item {
                         let around = around.with(&method.attrs, &mut self.names);
@@ -82,7 +83,8 @@ impl Walk<'_> {
             }
             Item::Mod(inner) => {
                 let around = around.with(&inner.attrs, &mut self.names);
-                if let Some((_, items)) = &inner.content {
+                if let Some((brace, items)) = &inner.content {
+                    self.accept(&inner.attrs, range(inner.mod_token.span, brace.span.close()));
                     self.items(items, &around);
                 }
             }
@@ -299,7 +301,7 @@ fn says_test(list: &syn::MetaList) -> bool {
     text == "test" || text.starts_with("all(test") || text.starts_with("any(test")
 }
 
-/// What `#[cfg_attr(any(), unbroken::allow(rule, reason = "…"))]` and `#[unbroken::allow(…)]` accept.
+/// What `#[cfg_attr(any(), unbroken::allow(rule, reason = "…"))]`, `#[unbroken::allow(…)]` and `#[unbroken::check(allow(…))]` accept.
 pub(super) fn allowed(attr: &Attribute) -> Vec<(String, String, Range)> {
     let Meta::List(list) = &attr.meta else { return Vec::new() };
     let parse = Punctuated::<Meta, Token![,]>::parse_terminated;
@@ -308,11 +310,18 @@ pub(super) fn allowed(attr: &Attribute) -> Vec<(String, String, Range)> {
     } else {
         vec![attr.meta.clone()]
     };
+    // `#[unbroken::check(allow(…))]` accepts as `unbroken::allow(…)` does.
+    let check = is_check(attr);
+    let metas = if check {
+        list.parse_args_with(parse).map_or_else(|_| Vec::new(), |all| all.into_iter().collect())
+    } else {
+        metas
+    };
     let mut out = Vec::new();
     for meta in metas {
         let Meta::List(list) = meta else { continue };
         let path: Vec<String> = list.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        if path != ["unbroken", "allow"] {
+        if path != ["unbroken", "allow"] && !(check && path == ["allow"]) {
             continue;
         }
         let span = list.path.segments.first().map_or_else(Span::call_site, |first| first.ident.span());
@@ -333,10 +342,14 @@ pub(super) fn allowed(attr: &Attribute) -> Vec<(String, String, Range)> {
     out
 }
 
+fn is_check(attr: &Attribute) -> bool {
+    let path: Vec<String> = attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
+    path == ["unbroken", "check"] || path == ["check"]
+}
+
 /// Reads `#[unbroken::check(session = a, cursor = b, call = c, store = d)]`; the macro itself reports what is wrong in it.
 fn read_marks(attr: &Attribute, marks: &mut Marks, names: &mut Names) {
-    let path: Vec<String> = attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
-    if path != ["unbroken", "check"] && path != ["check"] {
+    if !is_check(attr) {
         return;
     }
     marks.checked = true;
@@ -354,5 +367,28 @@ fn read_marks(attr: &Attribute, marks: &mut Marks, names: &mut Names) {
             Some("store") => marks.store.push(value),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn acceptances(text: &str) -> Vec<(String, String, u32)> {
+        let mut facts = FileFacts::default();
+        lower_file(&syn::parse_file(text).expect("Rust"), &mut facts);
+        let said = facts.acceptances.iter();
+        said.map(|at| (at.rule.to_string(), at.reason.to_string(), at.covers.end_line)).collect()
+    }
+
+    #[test]
+    fn an_allow_in_a_check_accepts_for_the_whole_item_and_for_nothing_else() {
+        let text = "#[unbroken::check(session = id, allow(blind_retry, reason = \"asked first\"))]\nfn f() {\n}\nfn g() {}";
+        assert_eq!(acceptances(text), [("blind_retry".to_owned(), "asked first".to_owned(), 3)]);
+        let of_impl = "#[unbroken::check(allow(blind_retry, reason = \"asked\"))]\nimpl S {\n fn f() {}\n}";
+        assert_eq!(acceptances(of_impl).len(), 1, "once for the impl, not for each method");
+        let module = "#[unbroken::check(allow(blind_retry, reason = \"asked\"))]\nmod m {\n fn f() {}\n}";
+        assert_eq!(acceptances(module), [("blind_retry".to_owned(), "asked".to_owned(), 4)]);
+        assert!(acceptances("#[other(allow(blind_retry, reason = \"asked\"))] fn f() {}").is_empty());
     }
 }
