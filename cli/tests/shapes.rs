@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{View, all_recordings, audit, audit_in_every_format, each, findings, root, shipped};
+use command::{FORMATS, View, all_recordings, audit, audit_in_every_format, each, findings, root, shipped};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -112,5 +112,46 @@ fn every_format_tells_the_same_findings() {
 fn every_format_agrees_over_all_recordings() {
     if let Some(runs) = all_recordings() {
         formats_agree(&runs);
+    }
+}
+
+/// Fingerprints of a format that has them; how many findings it tells otherwise.
+fn told(format: &str, out: &str) -> (Option<BTreeSet<String>>, Option<usize>) {
+    let ends = |line: &&str| line.ends_with(')') && line.contains(": ");
+    match format {
+        "json" | "sarif" | "junit" | "html" | "csv" => (Some(fingerprints(format, out)), None),
+        "brief" => (None, Some(out.lines().filter(ends).count())),
+        "cargo" => (None, Some(out.matches("\"code\":\"unbroken::").count())),
+        // Of many findings these tell the worst or the first in full, the rest by a line or a number.
+        _ => (None, None),
+    }
+}
+
+/// One run per format: what a format tells may not depend on which formats are written beside it.
+fn runs_agree(runs: &[PathBuf]) {
+    each(runs, |run| {
+        let files = View::All.files(run);
+        let json = audit("json", &files, &[]);
+        let expected = fingerprints("json", &json.out);
+        let count = findings(&json.out).len();
+        for format in FORMATS {
+            let ran = audit(format, &files, &[]);
+            assert_eq!(ran.code, json.code, "{} {format}", run.display());
+            let (prints, number) = told(format, &ran.out);
+            assert_eq!(prints.unwrap_or_else(|| expected.clone()), expected, "{} {format}", run.display());
+            assert_eq!(number.unwrap_or(count), count, "{} {format}", run.display());
+        }
+    });
+}
+
+#[test]
+fn one_run_per_format_gives_one_exit_code_and_one_set_of_findings() {
+    runs_agree(&shipped());
+}
+
+#[test]
+fn one_run_per_format_agrees_over_every_twentieth_recording() {
+    if let Some(runs) = all_recordings() {
+        runs_agree(&runs.into_iter().step_by(20).collect::<Vec<_>>());
     }
 }
