@@ -119,7 +119,7 @@ fn sends(finding: &Finding, voice: &Voice<'_>) -> Vec<String> {
             let ids = match ids.len() {
                 0 => String::new(),
                 1 => format!(" (JSON-RPC id {})", ids[0]),
-                ..=MOST_NUMBERS => format!(" (JSON-RPC ids {})", listed(ids)),
+                2..=MOST_NUMBERS => format!(" (JSON-RPC ids {})", listed(ids)),
                 _ => String::new(),
             };
             format!("{head} {}{ids}: {each}{fate}", numbered(numbers))
