@@ -6,6 +6,7 @@ mod header;
 mod resume;
 mod slot;
 mod state;
+mod touch;
 
 pub use deed::Deeds;
 pub use header::{Header, HeaderUse};

@@ -14,7 +14,7 @@ use crate::facts::ir::{Body, Id, Kind, Name};
 use crate::facts::{FileFacts, Function};
 use crate::finding::Range;
 use crate::sdk::{self, Sdk};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A function of the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +44,8 @@ pub struct Scope {
     members: HashMap<(Name, Name), Vec<Fx>>,
     /// The crate of each file, as a number.
     krates: Vec<u32>,
+    /// For each crate, the crates that it names.
+    uses: Vec<BTreeSet<u32>>,
     types: HashMap<Name, Vec<(u32, u32)>>,
     /// String constants: file, text.
     consts: HashMap<Name, Vec<(u32, Name)>>,
@@ -73,6 +75,7 @@ impl Scope {
             methods: HashMap::new(),
             members: HashMap::new(),
             krates: Vec::new(),
+            uses: Vec::new(),
             types: HashMap::new(),
             consts: HashMap::new(),
             traits: HashMap::new(),
@@ -134,6 +137,19 @@ impl Scope {
             }
         }
         self.sdks = roots.into_values().collect();
+        self.index_uses(krates);
+    }
+
+    /// Notes which crates name which: `names` are the folders, the last part of which is the crate's name.
+    fn index_uses(&mut self, krates: BTreeMap<std::path::PathBuf, u32>) {
+        let ident = |path: &std::path::Path| Some(path.file_name()?.to_str()?.replace('-', "_"));
+        let numbers: HashMap<String, u32> =
+            krates.iter().filter_map(|(path, number)| Some((ident(path)?, *number))).collect();
+        self.uses = vec![BTreeSet::new(); krates.len()];
+        for (file, krate) in self.files.iter().zip(&self.krates) {
+            let named = file.crates.iter().filter_map(|root| numbers.get(&**root).copied());
+            self.uses[*krate as usize].extend(named);
+        }
     }
 
     /// Every function, in the order of files and places.

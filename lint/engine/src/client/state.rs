@@ -27,6 +27,31 @@ impl Client<'_> {
         out
     }
 
+    /// The places that send the message which `at` answers: `commands.send(Command::Reset)`, where `at` stands in the arm of
+    /// `Command::Reset`.
+    #[must_use]
+    pub fn sent(&self, at: At) -> Vec<At> {
+        let body = self.scope.body(at.fx);
+        let mut out = Vec::new();
+        for fact in known(body, at.id) {
+            let Known::Is(pat, _) = fact else { continue };
+            for path in body.variants(pat) {
+                let [.., ty, name] = path else { continue };
+                let ty = if &**ty == "Self" {
+                    self.scope.function(at.fx).owner.as_ref().unwrap_or(ty)
+                } else {
+                    ty
+                };
+                if self.scope.defs(ty).next().is_none() {
+                    continue;
+                }
+                let places = self.scope.builds(ty, name).filter(|at| is_sent(self.scope.body(at.fx), at.id));
+                out.extend(places.take(WRITERS));
+            }
+        }
+        out
+    }
+
     /// Notes every assignment to a field, so that no question walks the whole crate.
     pub(super) fn find_writes(&mut self) {
         for fx in self.scope.all().filter(|fx| !self.scope.function(*fx).test) {
@@ -78,9 +103,7 @@ impl Client<'_> {
         let id = body.peel(at.id);
         match body.kind(id) {
             Kind::Field(base, name) => Some((self.scope.type_of(At { id: *base, ..at })?, name.clone())),
-            Kind::Method(receiver, name, _) if opens(name) => {
-                self.field(At { id: *receiver, ..at })
-            }
+            Kind::Method(receiver, name, _) if opens(name) => self.field(At { id: *receiver, ..at }),
             _ => None,
         }
     }
@@ -108,6 +131,20 @@ impl Client<'_> {
 
 /// More writers of one state than this are not followed.
 const WRITERS: usize = 64;
+
+/// Whether a value goes into a channel.
+fn is_sent(body: &Body, id: Id) -> bool {
+    body.ancestors(id).take(4).any(|(parent, child)| match body.kind(parent) {
+        Kind::Method(_, name, args) => {
+            args.contains(&child)
+                && matches!(
+                    &**name,
+                    "send" | "try_send" | "blocking_send" | "unbounded_send" | "send_async" | "start_send"
+                )
+        }
+        _ => false,
+    })
+}
 
 /// Methods between a field and the value that it keeps.
 fn opens(name: &str) -> bool {

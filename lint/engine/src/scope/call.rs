@@ -166,7 +166,8 @@ impl Scope {
             let own = |fx: &Fx| {
                 self.function(*fx).takes_self && self.function(*fx).params.len() == args && live(fx)
             };
-            let members = traits.iter().map(|of| self.members(of, name)).filter(|all| all.len() <= CROWD).flatten();
+            let members =
+                traits.iter().map(|of| self.members(of, name)).filter(|all| all.len() <= CROWD).flatten();
             let mut typed: Vec<Fx> = members.copied().filter(own).collect();
             typed.sort_unstable();
             typed.dedup();
@@ -182,7 +183,7 @@ impl Scope {
         if all.len() > CROWD {
             return (Vec::new(), false);
         }
-        let found: Vec<Fx> = all.iter().copied().filter(live).collect();
+        let found: Vec<Fx> = all.iter().copied().filter(|fx| live(fx) && self.reaches(at.fx, *fx)).collect();
         if SHARED.contains(&&**name) || found.len() > AMBIGUOUS {
             return (Vec::new(), false);
         }
@@ -227,7 +228,8 @@ impl Scope {
             if let Some(ty) = ty {
                 let ty = self.original(ty);
                 let own = |fx: &Fx| self.function(*fx).owner.as_ref() == Some(ty) && arity(fx) && live(fx);
-                let members = Some(self.members(ty, name)).filter(|all| all.len() <= CROWD).unwrap_or_default();
+                let members =
+                    Some(self.members(ty, name)).filter(|all| all.len() <= CROWD).unwrap_or_default();
                 let found = members.iter().copied().filter(own).collect();
                 return (self.own_krate(at.fx, found), true);
             }
@@ -236,7 +238,8 @@ impl Scope {
         if named.len() > CROWD {
             return (Vec::new(), false);
         }
-        let free = |fx: &Fx| self.function(*fx).owner.is_none() && arity(fx) && live(fx);
+        let free =
+            |fx: &Fx| self.function(*fx).owner.is_none() && arity(fx) && live(fx) && self.reaches(at.fx, *fx);
         let free: Vec<Fx> = named.iter().copied().filter(free).collect();
         if free.len() > AMBIGUOUS {
             return (Vec::new(), false);
@@ -271,6 +274,12 @@ impl Scope {
     fn own_krate(&self, from: Fx, found: Vec<Fx>) -> Vec<Fx> {
         let near: Vec<Fx> = found.iter().copied().filter(|fx| self.krate(*fx) == self.krate(from)).collect();
         if near.is_empty() { found } else { near }
+    }
+
+    /// Whether code of the one crate can mean a function of the other without knowing its type: it must name the crate.
+    fn reaches(&self, from: Fx, to: Fx) -> bool {
+        let (from, to) = (self.krate(from), self.krate(to));
+        from == to || self.uses[from as usize].contains(&to)
     }
 }
 

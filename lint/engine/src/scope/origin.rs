@@ -49,6 +49,15 @@ impl Scope {
                 let name = body.last_segment(*callee).map_or("", |name| name);
                 if wraps(name) { go(args[0], out) } else { out.push(at) }
             }
+            // A deadline around a future changes nothing about whose errors come out.
+            Kind::Call(callee, args)
+                if args.len() == 2
+                    && body
+                        .last_segment(*callee)
+                        .is_some_and(|name| matches!(&**name, "timeout" | "timeout_at")) =>
+            {
+                go(args[1], out);
+            }
             Kind::Block(stmts, true) => {
                 if let Some(last) = stmts.last() {
                     go(*last, out);

@@ -1,0 +1,71 @@
+//! Which code ends, replaces or switches a session on purpose: by its name, its trait, a DELETE, or a revision without sessions.
+//! Knows intent as far as names tell it; judges no condition.
+
+use super::act::Act;
+use crate::client::{Client, Deeds};
+use crate::facts::ir::Kind;
+use crate::flow::{Known, known};
+use crate::scope::At;
+
+/// Why a place is not judged by the conditions around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::rules) enum Purpose {
+    /// The session is ended, replaced or switched on purpose: a right use of whatever is called there.
+    Ends,
+    /// The place says nothing: a guard that is dropped, the first making of a session, a revision without sessions.
+    Nothing,
+}
+
+/// What a place is for, where its name or surroundings tell.
+pub(in crate::rules) fn purpose(client: &Client<'_>, act: Act, at: At) -> Option<Purpose> {
+    let function = client.scope.function(at.fx);
+    if function.of_trait.as_deref() == Some("Drop") {
+        return Some(Purpose::Nothing);
+    }
+    if client.own(at.fx).has(Deeds::DELETE) || purposeful(&function.name) {
+        return Some(Purpose::Ends);
+    }
+    let first = act == Act::Rebuilt && starts(&function.name);
+    (first || sessionless(client, at)).then_some(Purpose::Nothing)
+}
+
+/// A revision without sessions: there an absent id is right.
+fn sessionless(client: &Client<'_>, at: At) -> bool {
+    let body = client.scope.body(at.fx);
+    known(body, at.id).into_iter().any(|fact| {
+        let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) = fact;
+        body.inside(id).into_iter().any(|id| {
+            let name = match body.kind(id) {
+                Kind::Path(path) => path.last().cloned(),
+                Kind::Method(_, name, _) | Kind::Field(_, name) => Some(name.clone()),
+                _ => None,
+            };
+            name.is_some_and(|name| {
+                let name = name.to_lowercase();
+                ["stateless", "sessionless", "modern", "draft"].iter().any(|word| name.contains(word))
+            })
+        })
+    })
+}
+
+/// A name that orders an end or a change: `close`, `stop_server`, not `on_close`, `disconnected`.
+fn purposeful(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let mut words = name.split('_').peekable();
+    if matches!(words.peek(), Some(&"on" | &"handle" | &"maybe")) {
+        return false;
+    }
+    words.any(|word| {
+        matches!(
+            word,
+            "close" | "shutdown" | "shut" | "disconnect" | "terminate" | "delete" | "drop" | "cancel" | "stop" | "logout" | "teardown"
+                | "cleanup" | "remove" | "unregister" | "quit" | "exit" | "kill" | "reload" | "configure" | "reconcile" | "apply" | "set"
+                | "disable" | "uninstall" | "sync" | "refresh" | "abort" | "clear" | "new"
+        )
+    })
+}
+
+/// A name of the first making of a session, where probing and falling back are right.
+fn starts(name: &str) -> bool {
+    name.to_lowercase().split('_').any(|word| matches!(word, "init" | "initialize" | "connect" | "handshake" | "negotiate" | "discover" | "probe" | "setup" | "open"))
+}
