@@ -112,7 +112,9 @@ fn answered_at(send: &Send) -> Option<Nanos> {
 fn may_grow(timeline: &Timeline, chain: &[usize], now: Nanos) -> bool {
     chain.iter().rev().any(|at| {
         let send = &timeline.sends[*at];
-        now - send.start <= HORIZON && !matches!(send.answered, Answered::Own(_) | Answered::Unrecorded)
+        let running = send.run.is_some() && send.closed.is_some_and(|closed| closed > now);
+        let settled = matches!(send.answered, Answered::Own(_) | Answered::Unrecorded) && !running;
+        now - send.start <= HORIZON && !settled
     })
 }
 
@@ -146,8 +148,15 @@ fn beside(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
 
 fn at_once(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
     let next = timeline.sends.partition_point(|send| send.contact <= earlier.contact);
-    let closed = earlier.closed.unwrap_or(earlier.start);
-    timeline.sends.get(next).is_some_and(|send| send.contact == later.contact)
+    // Where the end of the earlier one is not told, the client had noticed it when it opened the next session.
+    let opened = || later.session.map_or(earlier.start, |session| timeline.sessions[session].first);
+    let closed = earlier.closed.unwrap_or_else(|| opened().max(earlier.start));
+    // Calls on a session that was there before, beside the earlier one's, are another worker's.
+    let own = |send: &&Send| {
+        let first = send.session.map(|session| timeline.sessions[session].first);
+        send.session == earlier.session || first.is_none_or(|first| first > earlier.start)
+    };
+    timeline.sends[next..].iter().find(own).is_some_and(|send| send.contact == later.contact)
         && later.start - closed <= AT_ONCE
 }
 
@@ -169,7 +178,9 @@ fn moved_on(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
     // A capture beside the client sees it leave.
     let near =
         matches!(timeline.contacts[earlier.contact].seen[0].vantage, Vantage::Client | Vantage::Capture);
-    let gone = earlier.aborted
+    // The span of a server's handler ends with the handler, whoever waits for it.
+    let spans = timeline.contacts[earlier.contact].seen.iter().all(|seen| seen.vantage == Vantage::ServerApp);
+    let gone = (earlier.aborted || spans)
         && !near
         && later.start - earlier.start >= PARALLEL
         && earlier.session != later.session;

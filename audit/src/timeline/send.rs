@@ -102,6 +102,12 @@ impl Send {
     #[must_use]
     pub fn known(&self, moment: Nanos) -> FirstSend {
         match self.answered {
+            // An answer that came later than `moment` on an exchange that still went on is not known yet.
+            Answered::Own(_) | Answered::Unrecorded
+                if self.closed.is_some_and(|closed| closed > moment) && self.run.is_some() =>
+            {
+                FirstSend::Unknown
+            }
             Answered::Own(answer) => FirstSend::Answered(answer),
             Answered::Later { at, answer, .. } if at <= moment => FirstSend::Answered(answer),
             Answered::Perhaps { from, .. } if from <= moment => FirstSend::Answered(Answer::Result),

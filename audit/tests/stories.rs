@@ -1,0 +1,225 @@
+//! One story in every format: what each log allows to be found is found, at no more certainty than it allows.
+//! Knows the story and the formats' limits; a client calls a tool, the stream is cut after 60 s, the client opens a second
+//! session and calls again. A bystander calls another tool twice and is answered: it must never be told of.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use unbroken_audit::finding::{Certainty, Finding};
+use unbroken_audit::run::{Options, run};
+use unbroken_contract::breach::Breach;
+
+/// What a log of a format can show of the story: breach and the certainty that is told; a missing one is impossible.
+struct Shows {
+    file: &'static str,
+    format: &'static str,
+    found: &'static [(Breach, Certainty)],
+}
+
+use Breach::{
+    DuplicateInvocation as Twice, OrphanedSession as Left, ResponseUndelivered as Lost,
+    SessionDiscarded as Dropped,
+};
+use Certainty::{Likely, Possible, Proved};
+
+/// Bodies and a cut that was seen from the client's side.
+const CAPTURE: &[(Breach, Certainty)] = &[(Twice, Proved), (Lost, Likely), (Dropped, Possible)];
+/// Bodies of requests, and who cut.
+const ALL: &[(Breach, Certainty)] = &[(Twice, Likely), (Lost, Likely), (Dropped, Likely)];
+/// Bodies of requests; who cut is not told.
+const BODIES: &[(Breach, Certainty)] = &[(Twice, Likely), (Lost, Likely), (Dropped, Possible)];
+/// Bodies of requests, and a stream that the next hop towards the client closed.
+const CLOSED: &[(Breach, Certainty)] = &[(Twice, Likely), (Lost, Likely), (Left, Likely)];
+/// Tools without arguments; who cut is not told.
+const TOOLS: &[(Breach, Certainty)] = &[(Twice, Possible), (Lost, Likely), (Dropped, Possible)];
+/// Tools without arguments, and who cut.
+const TOOLS_CUT: &[(Breach, Certainty)] = &[(Twice, Possible), (Lost, Likely), (Dropped, Likely)];
+/// Sessions alone.
+const SESSIONS: &[(Breach, Certainty)] = &[(Dropped, Possible)];
+const NOTHING: &[(Breach, Certainty)] = &[];
+
+const SAMPLES: &[Shows] = &[
+    Shows { file: "agentgateway_access.jsonl", format: "agentgateway, default", found: TOOLS },
+    Shows { file: "agentgateway_cel.jsonl", format: "agentgateway with CEL fields", found: BODIES },
+    Shows { file: "caddy.jsonl", format: "Caddy", found: SESSIONS },
+    Shows { file: "envoy_gateway_default.jsonl", format: "Envoy Gateway, default", found: NOTHING },
+    Shows { file: "envoy_json.jsonl", format: "Envoy with the MCP filter", found: ALL },
+    Shows { file: "fastmcp_structured.jsonl", format: "FastMCP, structured", found: &[(Twice, Possible)] },
+    Shows { file: "gcp_lb.jsonl", format: "GCP load balancer", found: NOTHING },
+    Shows { file: "haproxy_json.jsonl", format: "HAProxy", found: ALL },
+    Shows { file: "har_chrome.har", format: "HAR (Chrome)", found: CAPTURE },
+    Shows { file: "inspector_network.json", format: "MCP Inspector, network", found: BODIES },
+    Shows { file: "kong_ai_mcp.jsonl", format: "Kong AI Gateway", found: BODIES },
+    Shows {
+        file: "litellm_standard_logging.jsonl",
+        format: "LiteLLM",
+        found: &[(Twice, Likely), (Lost, Likely)],
+    },
+    Shows { file: "nginx_json.jsonl", format: "nginx, closed by a balancer in front", found: CLOSED },
+    Shows { file: "nginx_json.jsonl.gz", format: "nginx in gzip", found: CLOSED },
+    Shows { file: "nginx_json.jsonl.zst", format: "nginx in zstd", found: CLOSED },
+    Shows { file: "nginx_json.jsonl.bz2", format: "nginx in bzip2", found: CLOSED },
+    Shows { file: "nginx_upstream_timeout.jsonl", format: "nginx, own timeout", found: BODIES },
+    Shows { file: "otlp_logs.jsonl", format: "OTLP logs (agentgateway)", found: TOOLS },
+    Shows { file: "otlp_traces.jsonl", format: "OTLP traces with arguments", found: CLOSED },
+    Shows { file: "python_sdk_jsonlogger.jsonl", format: "Python SDK, server", found: &[(Lost, Likely)] },
+    Shows { file: "rmcp_client_tracing.jsonl", format: "rmcp, client", found: NOTHING },
+    Shows { file: "rmcp_tracing.jsonl", format: "rmcp, server", found: &[(Twice, Possible)] },
+    Shows {
+        file: "stateless_2026_07_28_nginx.jsonl",
+        format: "nginx, stateless revision, headers",
+        found: &[(Twice, Possible), (Lost, Likely)],
+    },
+    Shows { file: "traefik.jsonl", format: "Traefik", found: SESSIONS },
+    Shows {
+        file: "wrap_cloudwatch_filter_log_events.json",
+        format: "CloudWatch, filter-log-events",
+        found: CLOSED,
+    },
+    Shows { file: "wrap_cloudwatch_subscription.json", format: "CloudWatch, subscription", found: CLOSED },
+    Shows { file: "wrap_datadog_archive.jsonl", format: "Datadog archive", found: CLOSED },
+    Shows { file: "wrap_docker_json_file.log", format: "Docker json-file", found: CLOSED },
+    Shows { file: "wrap_gcp_gke_container.jsonl", format: "GCP LogEntry", found: CLOSED },
+    Shows { file: "wrap_k8s_cri.log", format: "Kubernetes CRI", found: CLOSED },
+    Shows { file: "wrap_loki_logcli.jsonl", format: "Loki", found: CLOSED },
+];
+
+const OWN: &[Shows] = &[
+    Shows { file: "aws_agentcore_cloudtrail.jsonl", format: "AWS AgentCore, CloudTrail", found: NOTHING },
+    Shows { file: "aws_alb.log", format: "AWS ALB", found: NOTHING },
+    Shows { file: "aws_api_gateway.jsonl", format: "AWS API Gateway", found: NOTHING },
+    Shows { file: "aws_cloudfront.jsonl", format: "AWS CloudFront", found: NOTHING },
+    Shows { file: "azure_apim.jsonl", format: "Azure API Management", found: TOOLS_CUT },
+    Shows { file: "cloudflare_http.jsonl", format: "Cloudflare HTTP requests", found: SESSIONS },
+    Shows { file: "cloudflare_portal.jsonl", format: "Cloudflare MCP portal", found: TOOLS_CUT },
+    Shows { file: "contextforge.jsonl", format: "MCP Context Forge", found: NOTHING },
+    Shows { file: "dotnet_console.jsonl", format: ".NET SDK", found: NOTHING },
+    Shows { file: "envoy_ai_gateway.jsonl", format: "Envoy AI Gateway, default", found: TOOLS },
+    Shows { file: "har_mitmproxy.har", format: "HAR (mitmproxy)", found: BODIES },
+    Shows { file: "ingress_nginx_cri.log", format: "ingress-nginx in CRI, own timeout", found: BODIES },
+    Shows { file: "inspector_protocol.json", format: "MCP Inspector, protocol", found: NOTHING },
+    Shows { file: "jaeger.json", format: "Jaeger, no arguments", found: &[(Twice, Possible)] },
+    Shows { file: "java_logstash.jsonl", format: "Java SDK", found: &[(Lost, Likely)] },
+    Shows { file: "pino_http.jsonl", format: "pino-http", found: CLOSED },
+    Shows { file: "python_client_debug.jsonl", format: "Python SDK, client DEBUG", found: NOTHING },
+    Shows { file: "wrap_cloudwatch_insights.json", format: "CloudWatch Insights", found: CLOSED },
+    Shows { file: "wrap_cloudwatch_s3.txt", format: "CloudWatch export to S3", found: CLOSED },
+    Shows { file: "wrap_elasticdump.jsonl", format: "elasticdump", found: CLOSED },
+    Shows { file: "wrap_elasticsearch.json", format: "Elasticsearch", found: CLOSED },
+    Shows { file: "wrap_fluentbit.jsonl", format: "Fluent Bit", found: CLOSED },
+    Shows { file: "wrap_journald.jsonl", format: "journald", found: CLOSED },
+    Shows { file: "wrap_splunk.jsonl", format: "Splunk", found: CLOSED },
+    Shows { file: "wrap_vector.jsonl", format: "Vector", found: CLOSED },
+];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn findings(path: &Path) -> Vec<Finding> {
+    let mut found = Vec::new();
+    run(&[path.to_owned()], &Options { threads: 1, ..Options::default() }, &mut |finding| {
+        found.push(finding)
+    });
+    found
+}
+
+/// Breaches with their certainties, in order.
+fn told(findings: &[Finding]) -> Vec<(Breach, Certainty)> {
+    let mut told: Vec<_> = findings.iter().map(|finding| (finding.breach.0, finding.certainty)).collect();
+    told.sort();
+    told
+}
+
+fn check(folder: &Path, all: &[Shows], bystander: (&str, &str)) {
+    for shows in all {
+        let found = findings(&folder.join(shows.file));
+        let mut expected = shows.found.to_vec();
+        expected.sort();
+        assert_eq!(told(&found), expected, "{}", shows.file);
+        for finding in &found {
+            assert_ne!(
+                finding.session.as_deref(),
+                Some(bystander.0),
+                "{}: the bystander's session",
+                shows.file
+            );
+            assert_ne!(finding.tool.as_deref(), Some(bystander.1), "{}: the bystander's tool", shows.file);
+            let open = finding.certainty == Certainty::Proved || finding.missing.is_some();
+            assert!(open, "{}: {} names what would raise it", shows.file, finding.breach.0);
+        }
+    }
+}
+
+#[test]
+fn every_sample_tells_its_story() {
+    let shared =
+        std::env::var_os("UNBROKEN_SHARED").map_or_else(|| repository().join("../shared"), PathBuf::from);
+    let samples = shared.join("logs/samples");
+    if !samples.exists() {
+        println!("skipped: the shared samples are not here");
+        return;
+    }
+    let listed: Vec<&str> = SAMPLES.iter().map(|shows| shows.file).collect();
+    for entry in std::fs::read_dir(&samples).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        assert!(name == "STORY.json" || listed.contains(&&*name), "{name} is tested by nobody");
+    }
+    check(&samples, SAMPLES, ("a7d90f13-22c4-4b8e-9a77-31f05e6c8d03", "get_balance"));
+}
+
+#[test]
+fn every_format_of_our_own_tells_its_story() {
+    let folder = repository().join("fixtures/logs/formats");
+    let listed: Vec<&str> = OWN.iter().map(|shows| shows.file).collect();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        assert!(name == "README.md" || listed.contains(&&*name), "{name} is tested by nobody");
+    }
+    check(&folder, OWN, ("e94b2c18-0d77-4c3e-91ab-3fb0dd5e3303", "read_rate"));
+}
+
+#[test]
+fn the_table_of_evidence_is_what_the_tests_hold() {
+    let mut rows: BTreeMap<String, &[(Breach, Certainty)]> = BTreeMap::new();
+    for shows in SAMPLES.iter().chain(OWN) {
+        rows.insert(shows.format.to_owned(), shows.found);
+    }
+    let columns = [Twice, Lost, Dropped, Left];
+    let mut page = String::from(
+        "# What each log can show\n\nOne story, told by every format: a client calls a tool, the stream is cut after a minute, the client opens a second \
+         session and calls\nagain. *certain*, *likely* and *possible* are what is said of it from that log alone; *impossible*: the log lacks the facts. Several \
+         logs of the\nsame traffic, given at once, say more than each alone.\n\n",
+    );
+    page.push_str("| log |");
+    columns.iter().for_each(|breach| write!(page, " {} |", breach.id()).unwrap());
+    page.push_str("\n| --- |");
+    columns.iter().for_each(|_| page.push_str(" --- |"));
+    page.push('\n');
+    for (format, found) in rows {
+        write!(page, "| {format} |").unwrap();
+        for column in columns {
+            let word = match found
+                .iter()
+                .find(|(breach, _)| *breach == column)
+                .map(|(_, certainty)| certainty)
+            {
+                Some(Proved) => "certain",
+                Some(Likely) => "likely",
+                Some(Possible) => "possible",
+                // A session that its client left is told as one or the other, by who closed.
+                None if column == Left || (column == Dropped && found.iter().any(|(b, _)| *b == Left)) => "–",
+                None => "impossible",
+            };
+            write!(page, " {word} |").unwrap();
+        }
+        page.push('\n');
+    }
+    let path = repository().join("docs/formats/evidence.md");
+    if std::env::var_os("UNBROKEN_BLESS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let is = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(is == page, "docs/formats/evidence.md is out of date: run this test with UNBROKEN_BLESS=1");
+}
