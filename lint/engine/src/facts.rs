@@ -167,4 +167,4 @@ pub struct Marks {
 }
 
 pub use alone::supply_types;
-pub use item::{lower_file, lower_item};
+pub use item::{lower_file, lower_item, lower_item_in_order};

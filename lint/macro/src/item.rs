@@ -24,9 +24,11 @@ pub(crate) fn check(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     match syn::parse2::<Item>(item.clone()) {
-        Ok(parsed) => {
-            let remarks =
-                refusal(&parsed).map_or_else(|| remarks(&parsed, &arguments, &check, &item), |it| vec![it]);
+        Ok(mut parsed) => {
+            let remarks = match refusal(&parsed) {
+                Some(refusal) => vec![refusal],
+                None => remarks(&mut parsed, &arguments, &check, &item),
+            };
             emit(item, Some(&parsed), remarks)
         }
         // The compiler may know more syntax than the parser here: what it accepts must still build.
@@ -57,9 +59,12 @@ fn refusal(item: &Item) -> Option<Remark> {
     Some(Remark::error(head(item), message.to_owned(), help.to_owned()))
 }
 
-fn remarks(parsed: &Item, arguments: &TokenStream, check: &Check, tokens: &TokenStream) -> Vec<Remark> {
+fn remarks(parsed: &mut Item, arguments: &TokenStream, check: &Check, tokens: &TokenStream) -> Vec<Remark> {
     let settings = Settings { tests: true, ..Settings::default() };
-    let outcome = unbroken_lint::check_item(&marked(parsed, arguments), &settings);
+    // The engine knows the item from a file, where the attribute stands on it.
+    mark(parsed, arguments);
+    let outcome = unbroken_lint::check_item(parsed, &settings);
+    attributes(parsed).map(Vec::pop);
     // The attribute's own acceptances cover all of the item, and stand where their rule is named.
     let blanket = check.allows.iter().map(|allow| Acceptance {
         rule: allow.breach.id().replace('-', "_").into(),
@@ -87,19 +92,22 @@ fn remarks(parsed: &Item, arguments: &TokenStream, check: &Check, tokens: &Token
     remarks
 }
 
-/// The item as the engine knows it from a file: with the attribute on it, its acceptances left out.
-fn marked(item: &Item, arguments: &TokenStream) -> Item {
+/// Puts the attribute on the item, its acceptances left out.
+fn mark(item: &mut Item, arguments: &TokenStream) {
     let marks = without_acceptances(arguments);
-    let attribute: Attribute = syn::parse_quote!(#[unbroken::check(#marks)]);
-    let mut item = item.clone();
-    match &mut item {
-        Item::Fn(inner) => inner.attrs.push(attribute),
-        Item::Impl(inner) => inner.attrs.push(attribute),
-        Item::Trait(inner) => inner.attrs.push(attribute),
-        Item::Mod(inner) => inner.attrs.push(attribute),
-        _ => {}
+    if let Some(attributes) = attributes(item) {
+        attributes.push(syn::parse_quote!(#[unbroken::check(#marks)]));
     }
-    item
+}
+
+fn attributes(item: &mut Item) -> Option<&mut Vec<Attribute>> {
+    match item {
+        Item::Fn(inner) => Some(&mut inner.attrs),
+        Item::Impl(inner) => Some(&mut inner.attrs),
+        Item::Trait(inner) => Some(&mut inner.attrs),
+        Item::Mod(inner) => Some(&mut inner.attrs),
+        _ => None,
+    }
 }
 
 /// The arguments without their `allow(…)`: the attribute tells of those itself, at the rule's name.

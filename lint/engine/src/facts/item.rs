@@ -2,7 +2,7 @@
 //! Knows which code is a test; knows nothing of what a function does.
 
 use super::expr::Builder;
-use super::ty::{Names, join, range, return_text, type_name, type_text};
+use super::ty::{Names, in_order, join, range, return_text, type_name, type_text};
 use super::{FieldDef, FileFacts, Function, Marks, Param, TypeDef};
 use crate::finding::{Problem, Range};
 use proc_macro2::Span;
@@ -22,6 +22,11 @@ pub fn lower_file(file: &syn::File, facts: &mut FileFacts) {
 pub fn lower_item(item: &Item, facts: &mut FileFacts) {
     let mut walk = Walk { names: Names::default(), facts };
     walk.item(item, &Around::default());
+}
+
+/// Lowers one item with places that are ordered and no more: enough to know whether there is anything to say.
+pub fn lower_item_in_order(item: &Item, facts: &mut FileFacts) {
+    in_order(|| lower_item(item, facts));
 }
 
 struct Walk<'a> {
