@@ -93,6 +93,13 @@ impl<'a> Client<'a> {
             || self.own.iter().any(|deeds| deeds.has(Deeds::STREAMABLE))
             || self.scope.files.iter().flat_map(|file| &file.consts).any(|(_, text)| names(text))
             || self.scope.all().any(stateless)
+            || self.scope.all().any(|fx| self.marked(fx))
+    }
+
+    /// Whether marks name what the function keeps or calls: then it is a client's, whatever else it says.
+    fn marked(&self, fx: Fx) -> bool {
+        let marks = &self.scope.function(fx).marks;
+        !(marks.session.is_empty() && marks.cursor.is_empty() && marks.call.is_empty())
     }
 
     /// The functions to be judged: not test code, not a server's.
@@ -157,7 +164,7 @@ impl<'a> Client<'a> {
     pub fn in_scope(&self, fx: Fx) -> bool {
         let deeds = self.all(fx);
         // A cursor alone is no sign: other event streams have one too (contract 5).
-        if deeds.has(Deeds::SESSION) || deeds.has(Deeds::STREAMABLE) {
+        if deeds.has(Deeds::SESSION) || deeds.has(Deeds::STREAMABLE) || self.marked(fx) {
             return true;
         }
         let mut near = self.ids(fx).flat_map(|id| self.scope.callees(At { fx, id }));

@@ -51,6 +51,8 @@ rules! {
 }
 
 #[cfg(test)]
+mod marked;
+#[cfg(test)]
 mod pages;
 
 /// The `//!` block at the top of a file, still with its markers; [`text`] takes them off.

@@ -149,6 +149,9 @@ impl Client<'_> {
                 _ => {}
             }
         }
+        if self.scope.function(fx).marks.call.contains(&self.scope.function(fx).name) {
+            add(Deeds::CALLS);
+        }
         if tells_404(body) {
             deeds = deeds.with(Deeds::TELLS_404);
         }
