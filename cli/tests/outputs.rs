@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{View, audit, command, findings, ran, root, shipped, summary, unbroken};
+use command::{FORMATS, View, audit, command, findings, ran, root, shipped, summary, unbroken};
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -82,6 +82,34 @@ fn a_baseline_leaves_out_what_it_holds_and_nothing_else() {
         audit("json", &broken_run(View::Wire), &["--baseline", baseline.to_str().expect("a plain path")]);
     assert_eq!(findings(&rest.out), found[1..]);
     assert_eq!(summary(&rest.out)["baselined"], 1);
+}
+
+#[test]
+fn what_is_left_out_is_in_no_format() {
+    let found = findings(&audit("json", &broken_run(View::Wire), &[]).out);
+    let prints: Vec<&str> =
+        found.iter().map(|finding| finding["fingerprint"].as_str().expect("text")).collect();
+    assert!(!prints.is_empty());
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let baseline = folder.path().join("baseline.json");
+    let entries: serde_json::Map<_, _> = found
+        .iter()
+        .zip(&prints)
+        .map(|(finding, print)| ((*print).to_owned(), serde_json::json!({ "breach": finding["breach"] })))
+        .collect();
+    let held = serde_json::json!({ "format": "unbroken.baseline/1", "findings": entries });
+    std::fs::write(&baseline, held.to_string()).expect("it can be written");
+    let more = ["--baseline", baseline.to_str().expect("a plain path")];
+    for format in FORMATS {
+        let rest = audit(format, &broken_run(View::Wire), &more);
+        assert_eq!(rest.code, 0, "{format}");
+        for print in &prints {
+            assert!(!rest.out.contains(print), "{format} tells {print}");
+        }
+        for sign in ["\"ruleId\"", "::error", "<failure"] {
+            assert!(!rest.out.contains(sign), "{format} has {sign}");
+        }
+    }
 }
 
 #[test]

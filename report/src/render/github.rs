@@ -42,17 +42,22 @@ impl Render for Github {
     }
 
     fn finish(&mut self, summary: &Summary, verdict: Verdict, out: &mut dyn Write) -> io::Result<()> {
-        for (_, annotation) in &self.worst {
+        // Input that was lost is worth one of the ten: no finding stands for what could not be read.
+        let lost = summary.problems.iter().filter(|problem| problem.lost);
+        let noted = summary.problems.iter().filter(|problem| !problem.lost);
+        let kept = self.worst.len().min(MOST - usize::from(summary.lost() > 0));
+        for (_, annotation) in &self.worst[..kept] {
             writeln!(out, "{annotation}")?;
         }
-        for problem in &summary.problems {
-            let command = if problem.lost { "warning" } else { "notice" };
-            let place = place(Some(&problem.exhibit));
-            writeln!(
-                out,
-                "::{command} {place}title=input::{}",
-                data(&format!("{}\n{}", escape(&problem.message), escape(&problem.help)))
-            )?;
+        for (index, problem) in lost.chain(noted).enumerate() {
+            let told = format!("{}\n{}", escape(&problem.message), escape(&problem.help));
+            if kept + index < MOST {
+                let command = if problem.lost { "warning" } else { "notice" };
+                writeln!(out, "::{command} {}title=input::{}", place(Some(&problem.exhibit)), data(&told))?;
+            } else {
+                let line = format!("{}: {}", problem.exhibit, told.replace('\n', "; "));
+                writeln!(out, "{}", harmless_line(&line))?;
+            }
         }
         writeln!(out, "{}", harmless_line(&human::headline(summary, verdict)))
     }
