@@ -1,4 +1,4 @@
-//! Tests that marks decide where names and headers say nothing, through the same stages as any file.
+//! Tests that marks, and the contract itself, decide where names and headers say nothing, through the same stages as any file.
 //! Knows no rule by its inside.
 
 use crate::{Settings, SourceFile, check_crate};
@@ -59,4 +59,31 @@ async fn listen(http: &reqwest::Client, session: &str, book: &Book) {
         |code: &str| found(code).into_iter().any(|(breach, _)| breach == Breach::CursorNotPersisted);
     assert!(persisted(&code.replace(", STORE", "")), "`enter` says nothing by itself");
     assert!(!persisted(&code.replace("STORE", "store = enter")), "the mark says that it stores");
+}
+
+#[test]
+fn a_loop_that_asks_the_contract_is_right_by_construction() {
+    let code = "\
+IMPORT
+async fn listen(http: &reqwest::Client, session: &str, mut state: State) {
+    loop {
+        let request = http.get(\"/mcp\").header(\"Mcp-Session-Id\", session).header(\"Last-Event-ID\", &state.cursor);
+        let mut events = request.send().await.unwrap().bytes_stream().eventsource();
+        while let Some(Ok(event)) = events.next().await {
+            state.cursor = event.id;
+        }
+        match next_action(&state.situation()) {
+            Ok(action) => tokio::time::sleep(PAUSE).await,
+            Err(refusal) => return,
+        }
+    }
+}";
+    assert_eq!(found(&code.replace("IMPORT", "use unbroken_contract::next_action;")), []);
+    let own = found(
+        &code.replace("IMPORT", "fn next_action(of: &Situation) -> Result<Action, Refusal> { todo!() }"),
+    );
+    assert!(
+        own.iter().any(|(breach, _)| *breach == Breach::UnboundedReconnect),
+        "another's function proves nothing: {own:?}"
+    );
 }

@@ -112,11 +112,11 @@ fn refused(client: &Client<'_>, at: At) -> bool {
     known(body, at.id).into_iter().any(|fact| {
         let (Known::True(id) | Known::Is(_, id)) = fact else { return false };
         let pat = match fact {
-            Known::Is(pat, _) => body.variants(pat).into_iter().flatten().any(|name| refusal_word(name)),
+            Known::Is(pat, _) => body.variants(pat).into_iter().flatten().any(refusal_word),
             _ => false,
         };
         pat || body.inside(id).into_iter().any(|id| match body.kind(id) {
-            Kind::Path(path) => path.last().is_some_and(|last| refusal_word(last)),
+            Kind::Path(path) => path.last().is_some_and(refusal_word),
             Kind::Method(_, name, _) | Kind::Field(_, name) => refusal_word(name),
             Kind::Int(code) => matches!(code, 400 | 401 | 403 | 404 | 405 | 406 | 413 | 415 | 421 | 425 | 429),
             _ => false,
