@@ -26,7 +26,7 @@ const SMALL: usize = 10_000;
 /// Events of one client that are judged at once. A client with more within the horizon is judged by a shorter one.
 const MOST: u32 = 4_096;
 /// Bytes of one client from which on they are worth a place in the temporary file.
-const WORTH: usize = 512;
+const WORTH: usize = 64;
 
 /// Where findings go.
 pub(crate) type Emit<'e> = dyn FnMut(Finding) + Send + 'e;
@@ -219,11 +219,12 @@ impl<'p> Ledger<'p> {
                 }
             }
             self.given.spilled += client.writer.bytes.len() as u64;
-            client.writer.bytes = Vec::new();
-            moved += before - client.writer.size();
+            // What comes next is written from a fresh start, so that a client that waits in the file takes no memory.
+            client.writer = Writer::default();
+            moved += before;
         }
         self.held -= moved;
-        if broken || self.held > self.terms.room / 4 * 3 {
+        if broken {
             let waiting = (0..).zip(&self.clients).filter(|(_, client)| client.is_some());
             let all: Vec<(u32, Option<Nanos>)> = waiting.map(|(at, _)| (at, None)).collect();
             self.judge(&all, emit);

@@ -39,12 +39,12 @@ struct Glance {
 
 impl Docket<'_> {
     /// Judges clients by (place, cut, bytes), in their order.
-    pub(super) fn judge(&self, files: Vec<(u32, Option<Nanos>, Vec<u8>)>) -> Vec<Judged> {
+    pub(super) fn judge(&self, files: Vec<(u32, Option<Nanos>, Vec<Vec<u8>>)>) -> Vec<Judged> {
         files.into_par_iter().map(|(index, cut, bytes)| self.judge_one(index, cut, &bytes)).collect()
     }
 
-    fn judge_one(&self, index: u32, cut: Option<Nanos>, bytes: &[u8]) -> Judged {
-        let events = decode(bytes);
+    fn judge_one(&self, index: u32, cut: Option<Nanos>, bytes: &[Vec<u8>]) -> Judged {
+        let events: Vec<Event> = events(bytes).collect();
         let glances: Vec<Glance> = events.iter().map(glance).collect();
         let Some(cut) = cut else {
             let heard = verdict::hear(events, self.paths, self.whole, None, self.rows);
@@ -61,25 +61,20 @@ impl Docket<'_> {
     }
 }
 
-fn decode(bytes: &[u8]) -> Vec<Event> {
-    let mut reader = Reader::new(bytes);
-    let mut events = Vec::new();
-    // The bytes are the ledger's own; a temporary file that lost some has been told of already.
-    while let Ok(Some(event)) = reader.read::<Event>() {
-        events.push(event);
-    }
-    events
+/// The events of a client, in the order in which they were written.
+fn events(bytes: &[Vec<u8>]) -> impl Iterator<Item = Event> {
+    bytes.iter().flat_map(|bytes| {
+        let mut reader = Reader::new(bytes);
+        // The bytes are the ledger's own; a temporary file that lost some has been told of already.
+        std::iter::from_fn(move || reader.read::<Event>().ok().flatten())
+    })
 }
 
 /// What goes on, written anew.
-fn keep(bytes: &[u8], done: &Places) -> Waiting {
-    let mut reader = Reader::new(bytes);
+fn keep(bytes: &[Vec<u8>], done: &Places) -> Waiting {
     let mut kept =
         Waiting { first: Nanos::MAX, last: Nanos::MIN, writer: Writer::default(), ..Waiting::default() };
-    while let Ok(Some(event)) = reader.read::<Event>() {
-        if done.contains(&(event.origin.file, event.origin.offset)) {
-            continue;
-        }
+    for event in events(bytes).filter(|event| !done.contains(&(event.origin.file, event.origin.offset))) {
         kept.writer.write(&event).expect("an event holds nothing that cannot be written");
         kept.count += 1;
         kept.first = kept.first.min(moment(&event));

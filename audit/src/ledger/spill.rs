@@ -50,27 +50,22 @@ impl Spill {
         file.write_all(bytes)
     }
 
-    /// Takes back pieces in the order in which they were put, with `tail` behind them.
-    pub(super) fn take(&mut self, pieces: &mut Vec<Piece>, tail: &mut Vec<u8>) -> Vec<u8> {
-        let tail = std::mem::take(tail);
-        if pieces.is_empty() {
-            return tail;
-        }
-        let length: usize = pieces.iter().map(|piece| piece.length as usize).sum();
-        let mut bytes = Vec::with_capacity(length + tail.len());
+    /// Takes back pieces in the order in which they were put, with `tail` behind them; each is read from its own start.
+    pub(super) fn take(&mut self, pieces: &mut Vec<Piece>, tail: &mut Vec<u8>) -> Vec<Vec<u8>> {
+        let mut taken = Vec::with_capacity(pieces.len() + 1);
         for piece in pieces.drain(..) {
             self.wanted -= u64::from(piece.length);
-            if let Err(error) = self.read(piece, &mut bytes) {
-                // What follows cannot be read without it.
-                self.broken.get_or_insert(error);
-                return bytes;
+            let mut bytes = Vec::with_capacity(piece.length as usize);
+            match self.read(piece, &mut bytes) {
+                Ok(()) => taken.push(bytes),
+                Err(error) => _ = self.broken.get_or_insert(error),
             }
         }
         if self.wanted == 0 {
             self.end = 0;
         }
-        bytes.extend_from_slice(&tail);
-        bytes
+        taken.push(std::mem::take(tail));
+        taken
     }
 
     fn read(&mut self, piece: Piece, into: &mut Vec<u8>) -> Result<(), Error> {

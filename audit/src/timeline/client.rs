@@ -137,7 +137,7 @@ pub(super) fn group(contacts: Vec<Contact>, others: bool) -> Vec<(Client, Vec<Co
     let prints: Vec<Print> = prints.into_iter().map(Print::settle).collect();
     let distinct: BTreeSet<&Print> = prints.iter().collect();
     let resolved: HashMap<&Print, Print, BuildRapid> =
-        distinct.iter().map(|print| (*print, resolve(print, &distinct).key())).collect();
+        distinct.iter().map(|print| (*print, resolve(print, &distinct))).collect();
     let mut order: HashMap<&Print, usize, BuildRapid> = HashMap::default();
     let mut of_print: Vec<Option<usize>> = vec![None; prints.len()];
     let mut groups: Vec<(Print, Vec<Contact>)> = Vec::new();
@@ -163,10 +163,12 @@ fn address(contact: &Contact) -> Option<Text> {
     forwarded.filter(|first| !first.is_empty()).map(Text::from).or_else(|| identity.remote_addr.clone())
 }
 
+/// The print that a contact goes by: its own, or the only one that is compatible and tells more.
 fn resolve(print: &Print, all: &BTreeSet<&Print>) -> Print {
-    let full = |p: &Print| p.subject.is_some() || p.address.is_some() && p.info.is_some();
-    if full(print) {
-        return print.clone();
+    // A subject or an address with a program is as much as logs tell; what a session's `initialize` would add is missing
+    // from every log that starts in its middle, and tells no clients apart.
+    if print.info.is_some() && (print.subject.is_some() || print.address.is_some()) {
+        return print.key();
     }
     let told = |p: &Print| {
         [p.subject.is_some(), p.address.is_some(), p.user_agent.is_some(), p.info.is_some()]
@@ -174,10 +176,13 @@ fn resolve(print: &Print, all: &BTreeSet<&Print>) -> Print {
             .filter(|x| **x)
             .count()
     };
-    let mut fuller = all.iter().filter(|other| told(other) > told(print) && print.compatible(other));
-    match (fuller.next(), fuller.next()) {
-        (Some(only), None) => (*only).clone(),
-        _ => print.clone(),
+    let fuller = all.iter().filter(|other| told(other) > told(print) && print.compatible(other));
+    let mut keys: Vec<Print> = fuller.map(|other| other.key()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    match keys.as_slice() {
+        [only] => only.clone(),
+        _ => print.key(),
     }
 }
 
