@@ -89,15 +89,16 @@
 //! A limit or delay that a configured policy brings is trusted, except where the SDK's table or the policy's own default says
 //! that it has none.
 
+mod flat;
 mod policy;
 mod reset;
 
 use super::{Claim, Report};
 use crate::client::{Client, Deeds};
-use crate::facts::ir::{Body, Head, Id, Kind, Op};
+use crate::facts::ir::{Body, Id, Kind};
 use crate::finding::Certainty;
 use crate::flow::{Known, loops, reads_stream};
-use crate::scope::{At, Binding, Fx};
+use crate::scope::{At, Fx};
 use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
@@ -114,7 +115,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
                 state(client, at, Certainty::Likely, "a mere connect resets the count of attempts", report);
             } else if at_once(client, at) {
                 state(client, at, Certainty::Likely, "an error reconnects at once, past the delay that an end waits for", report);
-            } else if let Some((sleep, certainty)) = flat_loop(client, at) {
+            } else if let Some((sleep, certainty)) = flat::endless(client, at) {
                 state(client, At { fx, id: sleep }, certainty, "the stream is reopened for ever after a constant delay", report);
             }
         }
@@ -227,75 +228,6 @@ fn pauses(body: &Body, id: Id) -> bool {
     match body.kind(id) {
         Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| matches!(&**name, "sleep" | "sleep_until" | "delay_for")),
         Kind::Method(_, name, _) => matches!(&**name, "sleep" | "tick" | "delay"),
-        _ => false,
-    }
-}
-
-/// An endless loop that opens a stream of the session and sleeps a constant time; the sleep.
-fn flat_loop(client: &Client<'_>, at: At) -> Option<(Id, Certainty)> {
-    let body = client.scope.body(at.fx);
-    let Kind::Loop(Head::Forever, inside, _) = body.kind(at.id) else { return None };
-    if !reopens(client, at.fx, *inside) {
-        return None;
-    }
-    let to = |id: Id| At { id, ..at };
-    let nodes = body.inside(*inside);
-    let counted = nodes.iter().any(|id| matches!(body.kind(*id), Kind::Update(Op::Add | Op::Grow, ..) | Kind::Binary(Op::Grow, ..)));
-    let here = nodes.iter().copied().find(|id| match body.kind(*id) {
-        Kind::Call(callee, args) => body.last_segment(*callee).is_some_and(|name| &**name == "sleep") && args.first().is_some_and(|arg| constant(client, to(*arg))),
-        _ => false,
-    });
-    if let Some(sleep) = here {
-        return (!counted).then_some((sleep, Certainty::Likely));
-    }
-    // A helper that sleeps a time it is given, and counts against a limit that may not be there.
-    let helper = nodes.into_iter().find(|id| client.scope.callees(to(*id)).iter().any(|fx| sleeps_given(client, *fx, to(*id))));
-    helper.filter(|_| !counted).map(|id| (id, Certainty::Possible))
-}
-
-/// Whether the callee sleeps a constant time that it is given, and its only limit is an `Option`.
-fn sleeps_given(client: &Client<'_>, fx: Fx, call: At) -> bool {
-    let body = client.scope.body(fx);
-    let function = client.scope.function(fx);
-    let given = body.ids().any(|id| match body.kind(id) {
-        Kind::Call(callee, args) if body.last_segment(*callee).is_some_and(|name| &**name == "sleep") => {
-            let name = args.first().and_then(|arg| body.local(*arg));
-            let param = name.and_then(|name| match client.scope.binding(fx, name, id) {
-                Some(Binding::Param(index)) => Some(index),
-                _ => None,
-            });
-            param.is_some_and(|index| {
-                let args = client.scope.arguments(fx, index);
-                args.into_iter().filter(|arg| arg.fx == call.fx).all(|arg| constant(client, arg))
-            })
-        }
-        _ => false,
-    });
-    let limits: Vec<_> = function.params.iter().filter(|param| param.names.iter().any(|name| name.contains("max") || name.contains("limit"))).collect();
-    given && limits.iter().all(|param| param.ty.has("Option"))
-}
-
-/// `Duration::from_secs(1)`, `DELAY`, a parameter, a field, a local that is never set anew.
-fn constant(client: &Client<'_>, at: At) -> bool {
-    let body = client.scope.body(at.fx);
-    match body.kind(body.peel(at.id)) {
-        Kind::Path(path) if path.len() == 1 && !path[0].chars().all(constant_letter) => {
-            let set = body.ids().any(|id| match body.kind(id) {
-                Kind::Assign(left, _) | Kind::Update(_, left, _) => body.local(body.peel(*left)) == path.first(),
-                _ => false,
-            });
-            !set && match client.scope.binding(at.fx, &path[0], at.id) {
-                Some(Binding::Param(_)) => true,
-                Some(Binding::Let { init: Some(init), .. }) => constant(client, At { id: init, ..at }),
-                _ => false,
-            }
-        }
-        Kind::Path(path) => path.last().is_some_and(|last| last.chars().all(constant_letter)),
-        Kind::Field(_, name) => ["delay", "interval", "pause", "wait"].iter().any(|word| name.contains(word)) && !name.contains("backoff"),
-        Kind::Call(callee, args) => {
-            body.last_segment(*callee).is_some_and(|name| name.starts_with("from_"))
-                && args.iter().all(|arg| matches!(body.kind(*arg), Kind::Int(_) | Kind::Other(_)) || constant(client, At { id: *arg, ..at }))
-        }
         _ => false,
     }
 }
