@@ -157,7 +157,8 @@ impl<'p> Ledger<'p> {
         let client = self.clients[index as usize].as_mut().expect("a route leads to a client that waits");
         let before = client.writer.size();
         client.writer.write(event).expect("an event holds nothing that cannot be written");
-        self.held += client.writer.size() - before;
+        // A text that makes room for a shorter one can leave a writer smaller than before.
+        self.held = self.held + client.writer.size() - before;
         client.count += 1;
         client.first = client.first.min(at);
         client.last = client.last.max(at);
@@ -239,7 +240,8 @@ impl<'p> Ledger<'p> {
             for (index, cut) in some {
                 let client =
                     self.clients[*index as usize].as_mut().expect("only clients that wait are judged");
-                let bytes = self.spill.take(&mut client.away, &mut client.writer.bytes);
+                self.held -= client.writer.size();
+                let bytes = self.spill.take(&mut client.away, &mut std::mem::take(&mut client.writer).bytes);
                 files.push((*index, *cut, bytes));
             }
             let docket = Docket { paths: self.paths, whole: &self.whole, rows: self.terms.rows };
@@ -260,7 +262,6 @@ impl<'p> Ledger<'p> {
         self.tables.add(tables);
         self.given.early += u64::from(self.bounded || kept.is_some()) * over.len() as u64;
         let client = self.clients[index as usize].as_mut().expect("a client waits until it is judged");
-        self.held -= client.writer.size();
         match kept {
             Some(kept) => {
                 let Waiting { key, .. } = *client;
