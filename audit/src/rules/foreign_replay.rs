@@ -141,8 +141,8 @@ fn others_response<'a>(
             .enumerate()
             .filter(|(other, s)| *other != index && s.session == stream.session)
             .find_map(|(_, other)| {
-                let earlier = other.openings.iter().map(|o| o.contact).filter(|at| *at < opening.contact);
-                earlier.filter(|at| responses(*at).any(|(i, h, _)| same_id(i, id) && h == hash)).next()
+                let mut earlier = other.openings.iter().map(|o| o.contact).filter(|at| *at < opening.contact);
+                earlier.find(|at| responses(*at).any(|(i, h, _)| same_id(i, id) && h == hash))
             })
     };
     // A request of this very stream was answered here, whoever else carried an equal response.

@@ -3,7 +3,9 @@
 
 use crate::event::{About, Bytes, Cause, Counts, Media, Method, Phase, RpcId, RpcOutcome, Vantage};
 use crate::join::Contact;
-use unbroken_contract::close::{self, Close, Complaint, Delivery, Dialect, Mark, Observation, Request, SessionSent};
+use unbroken_contract::close::{
+    self, Close, Complaint, Delivery, Dialect, Mark, Observation, Request, SessionSent,
+};
 use unbroken_contract::era::Era;
 
 /// Fewest bytes of an event stream that can hold the response to a call, without its id:

@@ -34,9 +34,12 @@ enum Word<'a> {
     Other,
 }
 
+/// What each process said, in order; a process is a file and the name it goes by there.
+type Words<'a> = BTreeMap<(u32, Option<Text>), Vec<(Nanos, Origin, Word<'a>)>>;
+
 /// Gathers the wishes of all clients' own logs, in order.
 pub(super) fn gather(joined: &Joined) -> Vec<Wish> {
-    let mut by_process: BTreeMap<(u32, Option<Text>), Vec<(Nanos, Origin, Word<'_>)>> = BTreeMap::new();
+    let mut by_process = Words::new();
     let client = |vantage: Vantage| vantage == Vantage::Client;
     for told in joined.messages.iter().filter(|told| client(told.vantage)) {
         let word = match &told.what.message {
