@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use unbroken_lint::facts::{Acceptance, FileFacts};
 use unbroken_lint::finding::{Finding, Problem, Range};
-use unbroken_lint::{Interest, Settings, SourceFile, accept};
+use unbroken_lint::{Settings, Signs, SourceFile, accept, signs};
 
 /// The name under which the standard input is shown.
 const STDIN: &str = "<stdin>";
@@ -65,7 +65,7 @@ impl Work {
         // One workspace is read, judged and dropped before a thread takes the next: memory holds the facts of a few.
         let judged: Vec<Judged> = match stdin {
             Some(text) => {
-                let lowered = lower(Path::new(STDIN), Reason::Named, &units[0], text);
+                let lowered = lower(Path::new(STDIN), Reason::Named, &units[0], text, true);
                 vec![judge(&groups[0], vec![vec![lowered]], config)]
             }
             None => groups
@@ -97,29 +97,33 @@ impl Work {
 /// side, a mark or a request for an event stream anywhere, no rule has business with the crate.
 fn lower_all(unit: &Unit, config: &Config) -> Vec<Lowered> {
     let files: Vec<(&PathBuf, Reason)> = unit.files.iter().map(|(path, reason)| (path, *reason)).collect();
-    let may_be_a_client = |text: &str| {
-        unbroken_lint::interest(text) == Interest::Anchor
-            || text.contains("event-stream")
-            || text.contains("EVENT_STREAM")
-    };
-    let anchored = !config.sdks.is_empty()
-        || files
-            .par_iter()
-            .with_max_len(16)
-            .any(|(path, _)| reading::file(path).is_ok_and(|text| may_be_a_client(&text)));
-    let lowered = |(path, reason): (&PathBuf, Reason)| {
+    let told =
+        |(path, _): &(&PathBuf, Reason)| reading::file(path).map(|text| signs(&text)).unwrap_or_default();
+    let seen: Vec<Signs> = files.par_iter().with_max_len(16).map(told).collect();
+    let all = seen.iter().fold(Signs::default(), |all, file| all.with(*file));
+    let concerned = all.concern() || !config.sdks.is_empty();
+    let near: BTreeSet<&Path> = files
+        .iter()
+        .zip(&seen)
+        .filter(|(_, seen)| seen.telling())
+        .flat_map(|((path, _), _)| path.ancestors().skip(1))
+        .collect();
+    let lowered = |((path, reason), seen): ((&PathBuf, Reason), Signs)| {
         let text = reading::file(path);
-        // What cannot be read is named all the same; what can is kept from the parser by being empty.
-        let text = if anchored { text } else { text.map(|_| String::new()) };
-        lower(path, reason, unit, text)
+        // Words of a client matter beside, or above, a file that speaks of the protocol.
+        let matters =
+            seen.telling() || seen.any() && path.parent().is_some_and(|folder| near.contains(folder));
+        lower(path, reason, unit, text, concerned && matters)
     };
-    files.into_par_iter().with_max_len(4).map(lowered).collect()
+    files.into_par_iter().zip(seen).with_max_len(4).map(lowered).collect()
 }
 
-fn lower(path: &Path, reason: Reason, unit: &Unit, text: Result<String, Unread>) -> Lowered {
+fn lower(path: &Path, reason: Reason, unit: &Unit, text: Result<String, Unread>, matters: bool) -> Lowered {
     let (mut tests, facts) = (Vec::new(), text);
     let facts = facts.map(|text| {
         tests = test_modules(path, &text);
+        // What does not matter is kept from the parser by being empty.
+        let text = if matters { text } else { String::new() };
         unbroken_lint::lower(SourceFile { path: name_in(unit, path), text })
     });
     Lowered { path: path.to_owned(), reason, facts, tests }

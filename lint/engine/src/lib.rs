@@ -13,7 +13,7 @@ pub mod source;
 pub mod spelling;
 
 pub use facts::FileFacts;
-pub use source::{Interest, SourceFile, interest, lower};
+pub use source::{Signs, SourceFile, lower, signs};
 
 use finding::{Finding, Problem};
 

@@ -14,15 +14,48 @@ pub struct SourceFile {
     pub text: String,
 }
 
-/// What the byte search says of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Interest {
-    /// Nothing in it can bear on a session.
-    None,
-    /// It may hold a part of a client: constants, state, callees.
-    Related,
-    /// It names the session header, the cursor header, or an SDK's client side.
-    Anchor,
+/// What the byte search finds in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signs {
+    /// The session header, an SDK's client side, or a mark: the crate may be a client.
+    pub anchor: bool,
+    /// The protocol's name.
+    pub mcp: bool,
+    /// The cursor header, or the media type of an event stream: with the protocol's name, the crate may be a client.
+    pub stream: bool,
+    /// Words of a client's state, its calls and its transport.
+    pub client: bool,
+}
+
+impl Signs {
+    /// Whether something in the file can bear on a session.
+    #[must_use]
+    pub fn any(self) -> bool {
+        self.anchor || self.mcp || self.stream || self.client
+    }
+
+    /// Whether the file matters wherever it stands; else only beside one that speaks of the protocol.
+    #[must_use]
+    pub fn telling(self) -> bool {
+        self.anchor || self.mcp || self.stream
+    }
+
+    /// Both files taken together.
+    #[must_use]
+    pub fn with(self, other: Signs) -> Signs {
+        Signs {
+            anchor: self.anchor || other.anchor,
+            mcp: self.mcp || other.mcp,
+            stream: self.stream || other.stream,
+            client: self.client || other.client,
+        }
+    }
+
+    /// Whether files with these signs together may hold an MCP client.
+    #[must_use]
+    pub fn concern(self) -> bool {
+        self.anchor || self.mcp && self.stream
+    }
 }
 
 /// Brackets deeper than this are refused; rustc itself gives up at 128 levels of expansion.
@@ -34,10 +67,10 @@ const CALM_DEPTH: usize = 48;
 const CALM_CHAIN: usize = 400;
 const BIG_STACK: usize = 512 << 20;
 
-/// Whether a file can matter, without parsing it.
+/// What can be told of a file without parsing it.
 #[must_use]
-pub fn interest(text: &str) -> Interest {
-    let mut seen = Seen::default();
+pub fn signs(text: &str) -> Signs {
+    let mut seen = Signs::default();
     let bytes = text.as_bytes();
     let lower = |at: usize| bytes.get(at).map_or(0, u8::to_ascii_lowercase);
     for (at, byte) in bytes.iter().enumerate() {
@@ -47,38 +80,27 @@ pub fn interest(text: &str) -> Interest {
                 seen.anchor |= starts(bytes, at, b"mcp-session-id") || starts(bytes, at, b"mcp-method");
             }
             b'l' | b'L' if lower(at + 1) == b'a' && lower(at + 4).is_ascii_punctuation() => {
-                let cursor = starts(bytes, at, b"last-event-id") || starts(bytes, at, b"last_event_id");
-                seen.anchor |= starts(bytes, at, b"last-event-id");
-                seen.client |= cursor;
+                seen.stream |= starts(bytes, at, b"last-event-id") || starts(bytes, at, b"last_event_id");
+            }
+            b'e' | b'E' if lower(at + 1) == b'v' && lower(at + 5).is_ascii_punctuation() => {
+                seen.stream |= starts(bytes, at, b"event-stream") || starts(bytes, at, b"event_stream");
             }
             b's' | b'S' if lower(at + 1) == b'e' && starts(bytes, at, b"session") => seen.client = true,
-            b'R' if starts(bytes, at, b"runningservice") => seen.anchor = true,
+            b'R' if starts(bytes, at, b"runningservice") => seen.stream = true,
             b'c' | b'C' if lower(at + 1) == b'a' && starts(bytes, at, b"call_tool") => seen.client = true,
-            b't' if starts(bytes, at, b"tools/call") || starts(bytes, at, b"text/event-stream") => {
-                seen.client = true
-            }
+            b't' if starts(bytes, at, b"tools/call") => seen.client = true,
             b'T' if starts(bytes, at, b"transport") => seen.client = true,
             // A mark says that the code is a client's, whatever it is called.
             b'u' if bytes[at..].starts_with(b"unbroken::") => seen.anchor = true,
             b'r' if starts(bytes, at, b"reconnect") => seen.client = true,
-            b'r' if bytes[at..].starts_with(b"rmcp::") => {
-                seen.mcp = true;
-                seen.anchor = true;
-            }
+            b'r' if bytes[at..].starts_with(b"rmcp::") => seen.anchor = true,
             _ => {}
         }
-        if seen.anchor {
-            return Interest::Anchor;
+        if seen.anchor && seen.mcp {
+            break;
         }
     }
-    if seen.mcp || seen.client { Interest::Related } else { Interest::None }
-}
-
-#[derive(Default)]
-struct Seen {
-    mcp: bool,
-    client: bool,
-    anchor: bool,
+    seen
 }
 
 fn starts(bytes: &[u8], at: usize, word: &[u8]) -> bool {
@@ -91,7 +113,7 @@ fn starts(bytes: &[u8], at: usize, word: &[u8]) -> bool {
 #[must_use]
 pub fn lower(file: SourceFile) -> FileFacts {
     let mut facts = FileFacts { path: file.path.clone(), ..FileFacts::default() };
-    if interest(&file.text) == Interest::None {
+    if !signs(&file.text).any() {
         return facts;
     }
     facts.parsed = true;
