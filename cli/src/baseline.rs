@@ -6,6 +6,7 @@ use crate::audit::AuditArgs;
 use crate::check::Work;
 use crate::fault::Fault;
 use crate::lint::LintArgs;
+use crate::side;
 use clap::{Args, Subcommand};
 use std::collections::BTreeSet;
 use std::fs;
@@ -95,7 +96,6 @@ pub(crate) fn change(args: &BaselineArgs, shared: &Shared) -> Result<u8, Fault> 
 /// # Errors
 /// [`Fault::Unreadable`], [`Fault::Baseline`].
 pub(crate) fn read(path: &Path) -> Result<Baseline, Fault> {
-    let text =
-        fs::read_to_string(path).map_err(|source| Fault::Unreadable { path: path.to_owned(), source })?;
+    let text = side::read_text(path).map_err(|source| Fault::Unreadable { path: path.to_owned(), source })?;
     Baseline::parse(&text).map_err(|source| Fault::Baseline { path: path.to_owned(), source })
 }

@@ -6,7 +6,7 @@ use crate::audit::AuditArgs;
 use crate::fault::Fault;
 use crate::lint::{self, LintArgs};
 use crate::output::Outputs;
-use crate::{baseline, translation};
+use crate::{baseline, mapping, translation};
 use std::path::PathBuf;
 use unbroken_audit::run;
 use unbroken_report::{Baseline, Finding, Summary, Verdict};
@@ -32,6 +32,7 @@ impl Work<'_> {
                 Ok(translation::code::summary(&outcome))
             }
             Work::Traffic(args) => {
+                mapping::load(&args.mapping)?;
                 let options = run::Options {
                     threads: shared.threads,
                     keep_arguments: shared.reveal,

@@ -11,6 +11,7 @@ mod mapping;
 mod output;
 mod page;
 mod shell;
+mod side;
 #[cfg(feature = "parquet")]
 mod table;
 mod terminal;

@@ -2,6 +2,7 @@
 //! Knows no format; the audit's mapping engine does.
 
 use crate::fault::Fault;
+use crate::side;
 use clap::{Args, Subcommand};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -165,15 +166,22 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-fn test(args: &TestArgs, out: &mut String) -> Result<u8, Fault> {
+/// The shipped formats beside those of the mapping files.
+///
+/// # Errors
+/// [`Fault::Unreadable`], [`Fault::Mapping`]: a mapping is configuration, so a run with a wrong one does not begin.
+pub(crate) fn load(paths: &[PathBuf]) -> Result<Formats, Fault> {
     let mut mappings = Vec::new();
-    for path in &args.mapping {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| Fault::Unreadable { path: path.clone(), source })?;
+    for path in paths {
+        let text =
+            side::read_text(path).map_err(|source| Fault::Unreadable { path: path.clone(), source })?;
         mappings.push((path.to_string_lossy().into_owned(), text));
     }
-    let formats =
-        Formats::load(&mappings).map_err(|(path, why)| Fault::Mapping { path: path.into(), why })?;
+    Formats::load(&mappings).map_err(|(path, why)| Fault::Mapping { path: path.into(), why })
+}
+
+fn test(args: &TestArgs, out: &mut String) -> Result<u8, Fault> {
+    let formats = load(&args.mapping)?;
     let (mut read, mut lost) = (false, false);
     for log in &args.logs {
         let mut coverage = Coverage::default();

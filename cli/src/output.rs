@@ -3,6 +3,7 @@
 
 use crate::args::Shared;
 use crate::fault::Fault;
+use crate::side;
 use crate::terminal::{Terminal, address};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -99,7 +100,7 @@ fn source(path: &str) -> Option<String> {
 pub(crate) fn secrets(shared: &Shared) -> Result<Secrets, Fault> {
     let secrets = match (&shared.digest_key_file, std::env::var_os("UNBROKEN_DIGEST_KEY")) {
         (Some(path), _) => {
-            let key = fs::read(path).map_err(|source| Fault::Unreadable { path: path.clone(), source })?;
+            let key = side::read(path).map_err(|source| Fault::Unreadable { path: path.clone(), source })?;
             Secrets::keyed(&key)
         }
         (None, Some(key)) if !key.is_empty() => Secrets::keyed(key.as_encoded_bytes()),

@@ -39,8 +39,8 @@ impl Config {
         };
         let Some(file) = found else { return Ok(Config::default()) };
         let shown = path.unwrap_or_else(|| file.strip_prefix(cwd).unwrap_or(&file)).display().to_string();
-        let text = std::fs::read_to_string(&file).map_err(|error| Misuse {
-            message: format!("{shown}: cannot be read: {}", error.kind()),
+        let text = crate::side::read_text(&file).map_err(|error| Misuse {
+            message: format!("{shown}: cannot be read: {error}"),
             help: "Name an existing file of UTF-8 text with --config.".to_owned(),
         })?;
         let mut config = Config::parse(&text).map_err(|wrong| wrong.at(&shown, &text))?;

@@ -1,6 +1,7 @@
 //! Markdown, for a comment or a step summary: counts, a table, then the worst of the story of each.
 //! Knows no HTML; foreign text stays text, whatever marks it holds.
 
+use super::paint::counted;
 use super::voice::Voice;
 use super::{Render, human, moment, reason};
 use crate::finding::{Finding, Subject};
@@ -105,11 +106,15 @@ fn capital(text: &str) -> String {
 fn seen(seen: &Seen) -> String {
     match *seen {
         Seen::Code { files_seen, files_checked, crates } => {
-            format!("Checked {files_checked} of {files_seen} Rust files in {crates} crates.")
+            format!("Checked {files_checked} of {files_seen} Rust files in {}.", counted(crates, "crate"))
         }
         Seen::Traffic { sessions, reconnects, resumes, calls, exchanges, .. } => {
             format!(
-                "Saw {sessions} sessions, {reconnects} reconnects, {resumes} of them with a cursor, {calls} tool calls, {exchanges} exchanges."
+                "Saw {}, {}, {resumes} of them with a cursor, {}, {}.",
+                counted(sessions, "session"),
+                counted(reconnects, "reconnect"),
+                counted(calls, "tool call"),
+                counted(exchanges, "exchange"),
             )
         }
     }

@@ -4,7 +4,10 @@
 use crate::finding::{Finding, Subject};
 use crate::secrets::Secrets;
 use crate::unprintable::escape;
-use crate::words::Words;
+use crate::words::{Piece, Words};
+
+/// Most characters of one name or sentence out of a log; what is longer says how long it was. A real tool name has tens.
+const MOST: usize = 512;
 
 /// Says what a finding holds.
 pub(crate) struct Voice<'a> {
@@ -19,12 +22,18 @@ impl<'a> Voice<'a> {
 
     /// Words with their characters as they are, for formats that escape by themselves.
     pub(crate) fn exact(&self, words: &Words) -> String {
-        self.exact_text(&self.secrets.words(words))
+        let piece = |piece: &Piece| match piece {
+            Piece::Foreign(text) => self.exact_text(text),
+            _ => self.secrets.piece(piece),
+        };
+        let said: String = words.0.iter().map(piece).collect();
+        self.secrets.mask(&said, &self.sessions)
     }
 
     /// Text with its characters as they are, for formats that escape by themselves.
     pub(crate) fn exact_text(&self, text: &str) -> String {
-        self.secrets.mask(text, &self.sessions)
+        // Masked first: half a session id is still half a bearer token.
+        clip(self.secrets.mask(text, &self.sessions))
     }
 
     /// Words fit to be read: unprintable characters spelled out.
@@ -48,5 +57,26 @@ impl<'a> Voice<'a> {
             Subject::Item(item) => Some(self.text(item)).filter(|item| !item.is_empty()),
             Subject::Session(id) => id.as_deref().map(|id| self.text(&self.session(id))),
         }
+    }
+}
+
+/// `text` up to [`MOST`] characters, with its whole length where it is cut.
+fn clip(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MOST) {
+        let rest = text[end..].chars().count();
+        text.truncate(end);
+        text.push_str(&format!("… ({} characters)", MOST + rest));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_any_length_is_said_in_a_line_or_two() {
+        assert_eq!(clip("é".repeat(MOST)), "é".repeat(MOST));
+        assert_eq!(clip("é".repeat(9_000)), format!("{}… (9000 characters)", "é".repeat(MOST)));
     }
 }

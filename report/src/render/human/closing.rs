@@ -162,10 +162,7 @@ pub(in crate::render) fn headline(summary: &Summary, verdict: Verdict) -> String
         Verdict::NothingChecked => {
             "nothing was checked: the input holds no MCP session code or traffic".to_owned()
         }
-        _ if lost > 0 => format!(
-            "{found}; {} could not be read",
-            counted(lost, "part of the input").replace("inputs", "input")
-        ),
+        _ if lost > 0 => format!("{found}; {} of the input could not be read", counted(lost, "part")),
         _ => found,
     }
 }
