@@ -29,7 +29,14 @@ impl Court<'_> {
     #[must_use]
     pub fn exhibit(&self, origin: Origin) -> Exhibit {
         let path = self.paths.get(origin.file as usize).cloned().unwrap_or_default();
-        Exhibit { path, place: origin.place, offset: origin.offset, proxied: false, server: None, alias: None }
+        Exhibit {
+            path,
+            place: origin.place,
+            offset: origin.offset,
+            proxied: false,
+            server: None,
+            alias: None,
+        }
     }
 
     /// The record of a contact nearest to the client, with the instance that any of its records names.

@@ -135,7 +135,8 @@ fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>) -> Time
     let sends = send::gather(&contacts, &of_session, &eras);
     let streams = stream::gather(&contacts, &of_session, &eras);
     let opened = |at: &usize| of_session[*at].is_some_and(|session| sessions[session].opened == Some(*at));
-    let initializes: Vec<usize> = (0..contacts.len()).filter(|at| opened(at) || contacts[*at].opens()).collect();
+    let initializes: Vec<usize> =
+        (0..contacts.len()).filter(|at| opened(at) || contacts[*at].opens()).collect();
     let reconnects = reconnect::gather(&contacts, &eras, &of_session, &sessions, &streams, &initializes);
     Timeline {
         client,
