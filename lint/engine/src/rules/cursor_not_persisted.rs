@@ -70,7 +70,11 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         let reopens = resumes(client, fx);
         for id in client.ids(fx) {
             let at = At { fx, id };
-            let Kind::Assign(left, _) = client.scope.kind(at) else { continue };
+            let Kind::Assign(left, right) = client.scope.kind(at) else { continue };
+            // A cursor that is let go of needs no storage (contract 3.2: it goes with its session).
+            if client.scope.body(fx).is_none(*right) {
+                continue;
+            }
             let left = At { id: *left, ..at };
             if let Some(kept) = kept(client, left, reopens).filter(|_| !stored(client, left)) {
                 found.push((at, left, kept));
