@@ -1,8 +1,11 @@
 //! One Rust file: whether it can matter, whether it is safe to parse, and its syntax tree.
 //! Reads no disk; knows no fact.
 
+mod nesting;
+
 use crate::facts::{FileFacts, lower_file};
 use crate::finding::{Problem, Range};
+use nesting::Nesting;
 use std::path::PathBuf;
 
 /// A file to be checked.
@@ -58,14 +61,13 @@ impl Signs {
     }
 }
 
-/// Brackets deeper than this are refused; rustc itself gives up at 128 levels of expansion.
-const DEPTH_LIMIT: usize = 256;
-/// Operators, calls and `else if`s in a row that are refused; a syntax tree of such a chain is as deep as it is long.
-const CHAIN_LIMIT: usize = 20_000;
-/// Beyond these a file is parsed on a stack of its own.
-const CALM_DEPTH: usize = 48;
-const CALM_CHAIN: usize = 400;
-const BIG_STACK: usize = 512 << 20;
+/// Beyond this figure a file is parsed on a stack of its own.
+const CALM: usize = 200;
+/// Beyond this one an item is not parsed where it stands, on the stack of a compiler.
+const CALM_ITEM: usize = 1_000;
+/// What one token of depth takes of a stack: half of this at most, measured; several times as much without optimisation.
+const STACK_EACH: usize = if cfg!(debug_assertions) { 32 << 10 } else { 8 << 10 };
+const STACK_BASE: usize = 64 << 20;
 
 /// What can be told of a file without parsing it.
 #[must_use]
@@ -107,6 +109,12 @@ fn starts(bytes: &[u8], at: usize, word: &[u8]) -> bool {
     bytes.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word))
 }
 
+/// Whether a text is nested more deeply than a thread's ordinary stack can bear to parse.
+#[must_use]
+pub fn deep(text: &str) -> bool {
+    Nesting::of(text).depth > CALM_ITEM
+}
+
 /// Stage one: everything one file says. Pure; may run on any thread.
 ///
 /// A file that cannot be read in full yields its path and a [`Problem`], never a panic.
@@ -117,8 +125,9 @@ pub fn lower(file: SourceFile) -> FileFacts {
         return facts;
     }
     facts.parsed = true;
-    let (depth, chain, place) = nesting(&file.text);
-    if depth > DEPTH_LIMIT || chain > CHAIN_LIMIT {
+    let bound = Nesting::of(&file.text);
+    if bound.depth > nesting::LIMIT {
+        let place = Range { line: bound.line, column: 1, end_line: bound.line, end_column: 1 };
         facts.problems.push(Problem {
             path: file.path,
             range: Some(place),
@@ -127,12 +136,13 @@ pub fn lower(file: SourceFile) -> FileFacts {
         });
         return facts;
     }
-    if depth <= CALM_DEPTH && chain <= CALM_CHAIN {
+    if bound.depth <= CALM {
         return parse(&file, facts);
     }
+    let stack = STACK_BASE + bound.depth * STACK_EACH;
     let spare = facts.clone();
     let path = file.path.clone();
-    let worker = std::thread::Builder::new().stack_size(BIG_STACK).spawn(move || parse(&file, facts));
+    let worker = std::thread::Builder::new().stack_size(stack).spawn(move || parse(&file, facts));
     match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(facts)) => facts,
         _ => {
@@ -176,49 +186,48 @@ fn short(text: &str) -> String {
     if line.chars().count() <= 90 { line.into() } else { line.chars().take(89).chain(['…']).collect() }
 }
 
-/// The deepest nesting of brackets, the longest run of chained operators, and the place of the worse one.
-///
-/// Rough on purpose: text in strings and comments counts too, which can only raise the figures.
-fn nesting(text: &str) -> (usize, usize, Range) {
-    let (mut depth, mut deepest, mut line) = (0_usize, 0_usize, 1_u32);
-    // Bytes of operators since the last separator, for each open bracket.
-    let mut chains = vec![0_usize];
-    let (mut longest, mut place) = (0_usize, Range::default());
-    for byte in text.bytes() {
-        match byte {
-            b'\n' => line += 1,
-            b'(' | b'[' | b'{' => {
-                depth += 1;
-                if chains.len() <= DEPTH_LIMIT + 1 {
-                    chains.push(0);
-                }
-            }
-            b')' | b']' | b'}' => {
-                depth = depth.saturating_sub(1);
-                if chains.len() > 1 && chains.len() > depth + 1 {
-                    chains.pop();
-                }
-            }
-            b';' | b',' => *chains.last_mut().expect("the outermost chain is never popped") = 0,
-            b'+' | b'-' | b'*' | b'&' | b'|' | b'!' | b'.' | b'=' | b'<' | b'?' | b'^' | b'%' => {
-                let chain = chains.last_mut().expect("the outermost chain is never popped");
-                *chain += 1;
-                if *chain > longest {
-                    longest = *chain;
-                    if longest > CHAIN_LIMIT {
-                        place.line = line;
-                    }
-                }
-            }
-            _ => {}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: String) -> Vec<String> {
+        let text = format!("// mcp-session-id\n{text}");
+        let facts = lower(SourceFile { path: "a.rs".into(), text });
+        facts.problems.into_iter().map(|problem| problem.message).collect()
+    }
+
+    #[test]
+    fn repetition_without_brackets_is_named_however_long() {
+        let ways =
+            ["x()", " return", "&", "!", "a+", "if a {} else ", "a=", "|a, b|", "x.y::<A, B>().", "match "];
+        for way in ways {
+            let text = |times: usize| format!("fn f() {{ {} 1; }}", way.repeat(times));
+            assert_eq!(problems(text(100_000)), ["nested too deeply to be parsed safely"], "{way}");
+            // Parsed, or refused as no Rust: the stack holds.
+            assert!(problems(text(4_000)).iter().all(|it| !it.contains("stopped")), "{way}");
         }
-        if depth > deepest {
-            deepest = depth;
-            if deepest == DEPTH_LIMIT + 1 {
-                place.line = line;
-            }
+        assert_eq!(problems(format!("use {}b;", "a::".repeat(100_000))).len(), 1);
+    }
+
+    #[test]
+    fn a_deep_function_is_named_and_the_rest_is_read() {
+        let text = format!("// mcp-session-id\nfn f() {{ {}x; }}\nfn g() {{ h(); }}", "!".repeat(3_000));
+        let facts = lower(SourceFile { path: "a.rs".into(), text });
+        assert_eq!(facts.problems[0].message, "a function nested too deeply to be judged");
+        assert_eq!(facts.problems[0].range.map(|range| range.line), Some(2));
+        let read: Vec<usize> = facts.functions.iter().map(|function| function.body.nodes.len()).collect();
+        assert!(read[0] == 0 && read[1] > 0, "{read:?}");
+    }
+
+    #[test]
+    fn long_is_not_deep() {
+        let many = |part: &str| part.repeat(50_000);
+        let list = format!("fn f() {{ g(&[{}]); }}", many("1 << 3, \"(((\", "));
+        let arms = format!("fn f() {{ match x {{ {} }} }}", many("A | B => {} "));
+        let items = many("fn f() {} ");
+        let said = format!("{} fn f() {{}}", many("//// (((\n/* --- { */ "));
+        for text in [list, arms, items, said] {
+            assert!(Nesting::of(&text).depth < CALM, "{}", &text[..40]);
         }
     }
-    place.line = place.line.max(1);
-    (deepest, longest, Range { column: 1, end_line: place.line, end_column: 1, ..place })
 }

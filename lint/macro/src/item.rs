@@ -23,6 +23,12 @@ pub(crate) fn check(arguments: TokenStream, item: TokenStream) -> TokenStream {
             return emit(item, None, remarks);
         }
     };
+    // The parser descends by recursion, and a compiler whose stack overflows says nothing of the place.
+    if unbroken_lint::source::deep(&item.to_string()) {
+        let help = "Flatten its longest expression, or leave the attribute off.";
+        let message = "not checked: nested too deeply".to_owned();
+        return emit(item, None, vec![Remark::warning(Span::call_site(), "unchecked_item", message, help)]);
+    }
     match syn::parse2::<Item>(item.clone()) {
         Ok(mut parsed) => {
             let remarks = match refusal(&parsed) {

@@ -219,6 +219,30 @@ impl Body {
         (0..self.nodes.len() as u32).map(Id)
     }
 
+    /// How deep the tree of expressions is, or that of a pattern, whichever is deeper.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        let mut deepest = 0;
+        let mut below = vec![1_u32; self.nodes.len()];
+        for (id, node) in self.nodes.iter().enumerate() {
+            deepest = deepest.max(below[id]);
+            if let Some(parent) = node.parent {
+                below[parent.0 as usize] = below[parent.0 as usize].max(below[id] + 1);
+            }
+        }
+        let mut depths: Vec<u32> = Vec::with_capacity(self.pats.len());
+        for pat in &self.pats {
+            let subs: &[PatId] = match &pat.kind {
+                PatKind::Wild | PatKind::Value(_) | PatKind::Bind(_, None) => &[],
+                PatKind::Bind(_, Some(sub)) => std::slice::from_ref(sub),
+                PatKind::Variant(_, subs, _) | PatKind::Or(subs) | PatKind::Tuple(subs) => subs,
+            };
+            let inside = subs.iter().filter_map(|sub| depths.get(sub.0 as usize)).max();
+            depths.push(1 + inside.copied().unwrap_or(0));
+        }
+        deepest.max(depths.into_iter().max().unwrap_or(0))
+    }
+
     /// The ancestors of a node, nearest first, each with the child they were reached from.
     pub fn ancestors(&self, id: Id) -> impl Iterator<Item = (Id, Id)> + '_ {
         let mut child = id;

@@ -12,6 +12,9 @@ use syn::{Attribute, Expr, Fields, FnArg, ImplItem, Item, Lit, Meta, Signature, 
 /// A function of more parts is not judged: its conditions alone would take minutes, and nobody wrote it by hand.
 const NODE_LIMIT: usize = 30_000;
 
+/// A tree deeper than this is not judged: what holds at a place is found by walking up from it, and down by recursion.
+const DEPTH_LIMIT: u32 = 1_000;
+
 /// Lowers every item of a parsed file.
 pub fn lower_file(file: &syn::File, facts: &mut FileFacts) {
     let mut walk = Walk { names: Names::default(), facts };
@@ -159,12 +162,17 @@ impl Walk<'_> {
         builder.accept(attrs, whole);
         let items = std::mem::take(&mut builder.items);
         let mut body = builder.body;
-        if body.nodes.len() > NODE_LIMIT {
+        let excess = match body.nodes.len() {
+            nodes if nodes > NODE_LIMIT => Some("a function too long to be judged"),
+            _ if body.depth() > DEPTH_LIMIT => Some("a function nested too deeply to be judged"),
+            _ => None,
+        };
+        if let Some(message) = excess {
             body = Default::default();
             self.facts.problems.push(Problem {
                 path: self.facts.path.clone(),
                 range: Some(whole),
-                message: "a function too long to be judged".into(),
+                message: message.into(),
                 help: "Split the function, or exclude the file; the rest of it was checked.".into(),
             });
         }
