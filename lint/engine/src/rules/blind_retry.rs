@@ -55,7 +55,73 @@
 //! }
 //! ```
 //!
+//! ```flagged
+//! struct Client { http: reqwest::Client, session: Option<String> }
+//! impl Client {
+//!     async fn call(&mut self, name: &str, arguments: Value) -> Result<Value, Error> {
+//!         let params = json!({ "name": name, "arguments": arguments });
+//!         match self.request("tools/call", params.clone()).await {
+//!             Ok(result) => Ok(result),
+//!             Err(_) => self.request("tools/call", params).await,
+//!         }
+//!     }
+//!     async fn request(&mut self, method: &str, params: Value) -> Result<Value, Error> {
+//!         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+//!         self.http.post("/mcp").header("Mcp-Session-Id", self.session.clone()).json(&body).send().await?.json().await
+//!     }
+//! }
+//! ```
+//!
+//! ```flagged
+//! struct Client { http: reqwest::Client, session: Option<String> }
+//! impl Client {
+//!     async fn call(&self, name: &str, arguments: Value) -> Result<Response, Error> {
+//!         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
+//!         let mut attempt = 0;
+//!         loop {
+//!             match self.http.post("/mcp").header("Mcp-Session-Id", self.session.clone()).json(&body).send().await {
+//!                 Ok(response) => return Ok(response),
+//!                 Err(error) if attempt == 3 => return Err(error.into()),
+//!                 Err(_) => attempt += 1,
+//!             }
+//!         }
+//!     }
+//! }
+//! ```
+//!
+//! ```flagged
+//! use rmcp::service::RunningService;
+//! async fn call(client: &RunningService<RoleClient, ()>, name: String, arguments: JsonObject) -> Result<CallToolResult, Error> {
+//!     match client.call_tool(CallToolRequestParams::new(name.clone()).with_arguments(arguments.clone())).await {
+//!         Ok(result) => Ok(result),
+//!         Err(_) => Ok(client.call_tool(CallToolRequestParams::new(name).with_arguments(arguments)).await?),
+//!     }
+//! }
+//! ```
+//!
 //! # Accepted
+//!
+//! ```accepted
+//! struct Client { http: reqwest::Client, session: Option<String> }
+//! impl Client {
+//!     async fn tools(&mut self) -> Result<Value, Error> {
+//!         match self.request("tools/list", json!({})).await {
+//!             Ok(result) => Ok(result),
+//!             Err(_) => self.request("tools/list", json!({})).await,
+//!         }
+//!     }
+//!     async fn call(&mut self, params: Value) -> Result<Value, Error> {
+//!         match self.request("tools/call", params.clone()).await {
+//!             Err(Error::SessionExpired) => {
+//!                 self.session = None;
+//!                 self.initialize().await?;
+//!                 self.request("tools/call", params).await
+//!             }
+//!             other => other,
+//!         }
+//!     }
+//! }
+//! ```
 //!
 //! ```accepted
 //! use rmcp::service::RunningService;

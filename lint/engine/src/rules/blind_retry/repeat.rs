@@ -7,7 +7,8 @@ use crate::facts::ir::{Body, Head, Id, Kind, Name};
 use crate::finding::Certainty;
 use crate::flow::cause::{Cause, cause};
 use crate::flow::{Known, known, leaves, loops};
-use crate::scope::At;
+use crate::scope::{At, Binding};
+use std::collections::BTreeSet;
 
 /// A tool call in a loop that is left by its success and not by its error.
 pub(super) fn in_loop(client: &Client<'_>, at: At) -> Option<Certainty> {
@@ -145,6 +146,8 @@ pub(super) fn after_failure(client: &Client<'_>, at: At) -> Option<(At, Certaint
             Known::Is(pat, value) if body.mentions(pat, "Err") => value,
             Known::Not(pat, value) if body.mentions(pat, "Ok") => value,
             Known::Failed(value) => value,
+            Known::True(test) => tested(body, test, "is_err")?,
+            Known::False(test) => tested(body, test, "is_ok")?,
             _ => return None,
         };
         let first = behind(client, At { id: value, ..at }).into_iter().find(|first| {
@@ -155,6 +158,14 @@ pub(super) fn after_failure(client: &Client<'_>, at: At) -> Option<(At, Certaint
     })
 }
 
+/// `outcome` of `outcome.is_err()`.
+fn tested(body: &Body, test: Id, asks: &str) -> Option<Id> {
+    match body.kind(test) {
+        Kind::Method(receiver, name, args) if &**name == asks && args.is_empty() => Some(*receiver),
+        _ => None,
+    }
+}
+
 /// The calls that a value is the outcome of.
 fn behind(client: &Client<'_>, at: At) -> Vec<At> {
     let body = client.scope.body(at.fx);
@@ -163,19 +174,56 @@ fn behind(client: &Client<'_>, at: At) -> Vec<At> {
     inside(at).chain(traced).filter(|at| matches!(client.scope.kind(*at), Kind::Method(..) | Kind::Call(..))).collect()
 }
 
-/// Whether two sends are of the same: one function, or one request handed to two.
+/// Whether two sends are of the same: one function with nothing in the second that the first had not, or one request handed to two.
 fn same(client: &Client<'_>, first: At, second: At, name: &Name) -> bool {
     let body = client.scope.body(first.fx);
     let args = |at: At| match body.kind(at.id) {
-        Kind::Method(_, _, args) | Kind::Call(_, args) => {
-            let locals = args.iter().filter_map(|arg| carried(body, *arg));
-            locals.cloned().collect::<Vec<_>>()
-        }
+        Kind::Method(receiver, name, args) if args.is_empty() && &**name == "send" => vec![*receiver],
+        Kind::Method(_, _, args) | Kind::Call(_, args) => args.clone(),
         _ => Vec::new(),
     };
     let (one, two) = (args(first), args(second));
-    let shared = one.iter().any(|name| two.contains(name));
-    shared && (called(body, first.id) == Some(name) || one.iter().any(|name| two.contains(name) && request_word(name)))
+    if called(body, first.id) == Some(name) && repeats(&ingredients(client, first, &one, 2), &ingredients(client, second, &two, 0)) {
+        return true;
+    }
+    let carried = |args: &[Id]| -> Vec<Name> { args.iter().filter_map(|arg| carried(body, *arg)).cloned().collect() };
+    let (one, two) = (carried(&one), carried(&two));
+    one.iter().any(|name| two.contains(name) && request_word(name))
+}
+
+/// Whether the second is made of what the first is made of, up to clones.
+fn repeats(one: &Ingredients, two: &Ingredients) -> bool {
+    let shared = two.0.iter().any(|name| one.0.contains(name));
+    shared && two.0.is_subset(&one.0) && two.1.is_subset(&one.1)
+}
+
+/// The locals and the texts that values are made of.
+type Ingredients = (BTreeSet<Name>, BTreeSet<Name>);
+
+/// The ingredients of values, and of the locals among them up to `depth` bindings back.
+fn ingredients(client: &Client<'_>, at: At, args: &[Id], depth: u8) -> Ingredients {
+    let body = client.scope.body(at.fx);
+    let mut out = Ingredients::default();
+    let mut open: Vec<(Id, u8)> = args.iter().map(|arg| (*arg, depth)).collect();
+    while let Some((id, depth)) = open.pop() {
+        for id in body.inside(id) {
+            let callee = || body.node(id).parent.is_some_and(|parent| matches!(body.kind(parent), Kind::Call(callee, _) if *callee == id));
+            match body.kind(id) {
+                Kind::Path(path) if path.len() == 1 && path[0].starts_with(char::is_lowercase) && &*path[0] != "self" && !callee() => {
+                    let bound = client.scope.binding(at.fx, &path[0], id).filter(|_| depth > 0 && out.0.insert(path[0].clone()));
+                    if let Some(Binding::Let { init: Some(init), .. }) = bound {
+                        open.push((init, depth - 1));
+                    }
+                    out.0.insert(path[0].clone());
+                }
+                Kind::Str(text) => {
+                    out.1.insert(text.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+    out
 }
 
 fn request_word(name: &str) -> bool {

@@ -5,18 +5,72 @@ use crate::client::{Client, Deeds};
 use crate::facts::TypeText;
 use crate::facts::ir::{Id, Kind, Name};
 use crate::finding::Certainty;
-use crate::scope::{At, Binding};
+use crate::scope::{At, Binding, Fx};
 
 /// How sure it is that the call sends a `tools/call`.
 pub(super) fn sends(client: &Client<'_>, at: At) -> Option<Certainty> {
     if !matches!(client.scope.kind(at), Kind::Method(..) | Kind::Call(..)) {
         return None;
     }
+    if handshake(client, at) {
+        return None;
+    }
     let deeds = client.deeds_of(at);
-    if deeds.has(Deeds::CALLS) || marked(client, at) {
+    if deeds.has(Deeds::CALLS) || marked(client, at) || named(client, at) {
         return Some(Certainty::Likely);
     }
     method_blind(client, at).then_some(Certainty::Possible)
+}
+
+/// A callee that initializes: a handshake may be repeated, whatever the functions that it sends by can send besides.
+fn handshake(client: &Client<'_>, at: At) -> bool {
+    let callees = client.scope.callees(at);
+    let starts = |fx: &Fx| client.own(*fx).has(Deeds::INITIALISES) && !client.own(*fx).has(Deeds::CALLS);
+    !callees.is_empty() && callees.iter().all(starts)
+}
+
+/// A request that is sent here with `tools/call` in it: `self.post("tools/call", params)`, `http.post(url).json(&body).send()`.
+fn named(client: &Client<'_>, at: At) -> bool {
+    let body = client.scope.body(at.fx);
+    let to = |id: Id| At { id, ..at };
+    let says = |at: At| client.scope.text(at).is_some_and(|text| &**text == "tools/call");
+    match body.kind(at.id) {
+        Kind::Method(receiver, name, args) if &**name == "send" && args.is_empty() => request_says(client, to(*receiver)),
+        Kind::Method(receiver, name, args) if &**name == "execute" && args.len() == 1 => {
+            is_http(client, to(*receiver)) && request_says(client, to(args[0]))
+        }
+        Kind::Method(_, name, args) => args.iter().any(|arg| says(to(*arg))) && (asks(name) || sends_on(client, at)),
+        Kind::Call(_, args) => args.iter().any(|arg| says(to(*arg))) && sends_on(client, at),
+        _ => false,
+    }
+}
+
+/// Whether the callee sends what it is given.
+fn sends_on(client: &Client<'_>, at: At) -> bool {
+    client.scope.callees(at).iter().any(|fx| client.all(*fx).has(Deeds::SENDS))
+}
+
+fn is_http(client: &Client<'_>, at: At) -> bool {
+    client.scope.type_of(at).is_some_and(|ty| &*ty == "Client")
+}
+
+/// Whether a request that is built up here, or in the locals that go into it, has the method `tools/call`.
+fn request_says(client: &Client<'_>, at: At) -> bool {
+    let body = client.scope.body(at.fx);
+    let says = |id: Id| client.scope.text(At { id, ..at }).is_some_and(|text| &**text == "tools/call");
+    let mut open = vec![(at.id, 3_u8)];
+    while let Some((id, depth)) = open.pop() {
+        for id in body.inside(id) {
+            if matches!(body.kind(id), Kind::Str(_) | Kind::Path(_)) && says(id) {
+                return true;
+            }
+            let Some(name) = body.local(id).filter(|_| depth > 0) else { continue };
+            if let Some(Binding::Let { init: Some(init), .. }) = client.scope.binding(at.fx, name, id) {
+                open.push((init, depth - 1));
+            }
+        }
+    }
+    false
 }
 
 /// A function that `#[unbroken::check(call = …)]` names.
@@ -37,10 +91,14 @@ pub(super) fn method_blind(client: &Client<'_>, at: At) -> bool {
         Kind::Method(_, name, args) => (name, args),
         _ => return false,
     };
-    let asks = name.contains("request") || name.starts_with("send") || &**name == "call" || name.starts_with("post_") || name.starts_with("forward");
     let method = |id: &Id| body.local(body.peel(*id)).is_some_and(|name| &**name == "method" || name.ends_with("_method"));
     let blind = args.iter().any(|arg| method(arg) || message(client, At { id: *arg, ..at }));
-    asks && blind && (client.in_scope(at.fx) || client.deeds_of(at).has(Deeds::SESSION))
+    asks(name) && blind && (client.in_scope(at.fx) || client.deeds_of(at).has(Deeds::SESSION))
+}
+
+/// Names of methods that send what they are given.
+fn asks(name: &str) -> bool {
+    name.contains("request") || name.starts_with("send") || name == "call" || name.starts_with("post_") || name.starts_with("forward")
 }
 
 /// A JSON-RPC request or message that the function was handed.
