@@ -36,6 +36,18 @@
 //! }
 //! ```
 //!
+//! ```flagged
+//! async fn ask(http: &reqwest::Client, session: &str, body: String) -> Result<Value, Error> {
+//!     let request = http.post("/mcp").header("Mcp-Session-Id", session).header("Accept", "application/json, text/event-stream");
+//!     let mut events = request.body(body).send().await?.bytes_stream().eventsource();
+//!     let mut answer = Value::Null;
+//!     while let Some(event) = events.next().await {
+//!         answer = serde_json::from_str(&event?.data)?;
+//!     }
+//!     Ok(answer)
+//! }
+//! ```
+//!
 //! # Accepted
 //!
 //! ```accepted
@@ -52,6 +64,37 @@
 //! }
 //! ```
 //!
+//! ```accepted
+//! enum Read { Answer(Value), Ended }
+//! struct Client { http: reqwest::Client, session: String, cursor: Option<String> }
+//! impl Client {
+//!     async fn call(&mut self, body: String, id: u64) -> Result<Value, Error> {
+//!         let request = self.http.post("/mcp").header("Mcp-Session-Id", &self.session).header("Accept", "application/json, text/event-stream");
+//!         let mut read = self.read(request.body(body).send().await?, id).await?;
+//!         loop {
+//!             match read {
+//!                 Read::Answer(value) => return Ok(value),
+//!                 Read::Ended => {
+//!                     let Some(cursor) = self.cursor.clone() else { return Err(Error::OutcomeUnknown) };
+//!                     let again = self.http.get("/mcp").header("Mcp-Session-Id", &self.session).header("Last-Event-ID", cursor);
+//!                     read = self.read(again.send().await?, id).await?;
+//!                 }
+//!             }
+//!         }
+//!     }
+//!     async fn read(&mut self, response: Response, id: u64) -> Result<Read, Error> {
+//!         let mut events = response.bytes_stream().eventsource();
+//!         while let Some(event) = events.next().await {
+//!             let message: Message = serde_json::from_str(&event?.data)?;
+//!             if message.id == Some(id) {
+//!                 return Ok(Read::Answer(message.result));
+//!             }
+//!         }
+//!         Ok(Read::Ended)
+//!     }
+//! }
+//! ```
+//!
 //! # Instead
 //!
 //! Keep the ids of the requests that are owed an answer; when a stream ends with one of them open, resume with the cursor, or
@@ -59,10 +102,12 @@
 //!
 //! # Limits
 //!
-//! Where the loop hands what it read to its caller, the caller decides, and is not followed.
+//! Where the loop hands what it read to its caller, the caller decides. Of a caller that is told of the end by a variant of
+//! its own, it is asked only whether it looks at that variant and can fail or resume.
 
 mod first_line;
 mod inert;
+mod yielded;
 
 use super::{Claim, Report, in_log};
 use crate::client::{Client, Deeds};
@@ -243,9 +288,10 @@ fn changed_in(body: &Body, id: Id) -> BTreeSet<Name> {
 /// hands such a variable on.
 fn settles(client: &Client<'_>, fx: Fx, id: Id, changed: &BTreeSet<Name>) -> bool {
     let body = client.scope.body(fx);
-    if tells_apart(body, id) {
+    if tells_apart(body, id) || yielded::typed_end(client, At { fx, id }) {
         return true;
     }
+    let blank = yielded::blanks(client, At { fx, id });
     let end = frame(body, id);
     for (parent, child) in body.ancestors(id) {
         if parent == end && matches!(body.kind(parent), Kind::Closure(..) | Kind::Async(_)) {
@@ -256,7 +302,10 @@ fn settles(client: &Client<'_>, fx: Fx, id: Id, changed: &BTreeSet<Name>) -> boo
         for stmt in after {
             for inner in body.inside(*stmt) {
                 let asks = match body.kind(inner) {
-                    Kind::Path(path) => path.len() == 1 && changed.contains(&path[0]) && !in_log(body, inner),
+                    Kind::Path(path) => {
+                        let given = || blank.contains(&path[0]) && yielded::handed_back(body, inner);
+                        path.len() == 1 && changed.contains(&path[0]) && !in_log(body, inner) && !given()
+                    }
                     Kind::Method(_, name, _) => matches!(&**name, "clear" | "drain" | "abort_all" | "fail" | "fail_all" | "notify_waiters"),
                     Kind::Call(..) => client.deeds_of(At { fx, id: inner }).has(Deeds::GET),
                     _ => false,
