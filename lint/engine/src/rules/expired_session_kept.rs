@@ -58,6 +58,58 @@
 //! }
 //! ```
 //!
+//! ```accepted
+//! struct Client { http: reqwest::Client, session: Option<String> }
+//! impl Client {
+//!     async fn initialize(&mut self) -> Result<(), Error> {
+//!         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize" });
+//!         let response = self.http.post("/mcp").headers(Self::headers(None)).json(&body).send().await?;
+//!         if !response.status().is_success() {
+//!             return Err(Error::Http(response.status().to_string()));
+//!         }
+//!         self.session = response.headers().get("Mcp-Session-Id").and_then(|id| id.to_str().ok()).map(str::to_owned);
+//!         Ok(())
+//!     }
+//!     async fn post(&self, body: String) -> Result<Response, Error> {
+//!         let response = self.http.post("/mcp").headers(Self::headers(self.session.as_deref())).body(body).send().await?;
+//!         if response.status() == StatusCode::NOT_FOUND {
+//!             return Err(Error::SessionExpired);
+//!         }
+//!         Ok(response)
+//!     }
+//!     fn headers(session: Option<&str>) -> HeaderMap {
+//!         let mut headers = HeaderMap::new();
+//!         if let Some(session) = session {
+//!             headers.insert("Mcp-Session-Id", HeaderValue::from_str(session).expect("the server sent it"));
+//!         }
+//!         headers
+//!     }
+//! }
+//! ```
+//!
+//! ```accepted
+//! struct Client { http: reqwest::Client, session: Option<String> }
+//! impl Client {
+//!     async fn call(&mut self, body: String) -> Result<Value, Error> {
+//!         match self.post(body).await {
+//!             Ok(value) => Ok(value),
+//!             Err(_) => {
+//!                 self.session = None;
+//!                 self.initialize().await?;
+//!                 Err(Error::OutcomeUnknown)
+//!             }
+//!         }
+//!     }
+//!     async fn post(&self, body: String) -> Result<Value, Error> {
+//!         let response = self.http.post("/mcp").header("Mcp-Session-Id", self.session.clone()).body(body).send().await?;
+//!         if !response.status().is_success() {
+//!             return Err(Error::Http(response.status().to_string()));
+//!         }
+//!         response.json().await
+//!     }
+//! }
+//! ```
+//!
 //! # Instead
 //!
 //! Test the status for 404 before anything else, where the request carried the id; give it an error of its own, and let the
@@ -65,9 +117,11 @@
 //!
 //! # Limits
 //!
-//! A 404 that a caller recognises, up to three calls away, counts as recognised, also by text. A status that another crate
+//! A 404 that a caller recognises, up to three calls away, counts as recognised, also by text. Where every caller begins a new
+//! session after any error at all, none is kept: that is `session-discarded`. A status that another crate
 //! tests is not seen: mark the error type there.
 
+mod restarted;
 mod swallowed;
 
 use super::{Claim, Report};
@@ -90,7 +144,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             shared_arms(client, fx, report);
             continue;
         }
-        if !exchanges(client, fx) || deletes_only(client, fx) || recognised(client, fx) {
+        if !exchanges(client, fx) || deletes_only(client, fx) || recognised(client, fx) || restarted::restarted(client, fx, 3) {
             continue;
         }
         if let Some((id, what)) = merges(client, fx) {
@@ -121,11 +175,16 @@ fn carries(client: &Client<'_>, fx: Fx) -> bool {
         let own = client.own(*callee);
         own.has(Deeds::SESSION) && (deep || !own.has(Deeds::SENDS) || returns_request(client, *callee) || returns_response(client, *callee))
     };
-    client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(|callee| {
+    client.ids(fx).flat_map(|id| given_session(client, At { fx, id })).any(|callee| {
         helper(callee, false) || client.own(*callee).has(Deeds::TELLS_404) && client.all(*callee).has(Deeds::SESSION) && returns_response(client, *callee)
             || !client.own(*callee).has(Deeds::SENDS)
                 && client.ids(*callee).flat_map(|id| client.scope.callees(At { fx: *callee, id })).any(|inner| helper(inner, false) && !client.own(*inner).has(Deeds::SENDS))
     })
+}
+
+/// The callees at a call that does not withhold the session from them: `headers(None)`.
+fn given_session<'a>(client: &'a Client<'_>, at: At) -> impl Iterator<Item = &'a Fx> {
+    client.scope.callees(at).iter().filter(move |callee| !swallowed::sessionless(client, at, **callee))
 }
 
 fn returns_response(client: &Client<'_>, fx: Fx) -> bool {

@@ -1,8 +1,9 @@
 //! Who calls whom: methods by receiver type where it can be told, by name and arity where not.
 //! Knows no summary; a call that may reach too many functions reaches none.
 
-use super::{At, Fx, Scope};
+use super::{At, Binding, Fx, Scope};
 use crate::facts::ir::{Id, Kind, Name};
+use crate::sdk;
 
 /// A call of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,6 +162,9 @@ impl Scope {
         }
         let test = self.function(at.fx).test;
         let live = |fx: &Fx| test || !self.function(*fx).test;
+        if self.of_stack(At { id: receiver, ..at }) {
+            return (Vec::new(), true);
+        }
         if let Some(ty) = self.type_of(At { id: receiver, ..at }) {
             let traits = self.trait_and_above(&ty);
             let own = |fx: &Fx| {
@@ -194,6 +198,23 @@ impl Scope {
             return (found, false);
         }
         (self.nearest(at.fx, found), false)
+    }
+
+    /// Whether the receiver is declared as an HTTP crate's, `reqwest::Client`, whatever types of that name are here.
+    fn of_stack(&self, at: At) -> bool {
+        let body = self.body(at.fx);
+        let text = match body.kind(body.peel(at.id)) {
+            Kind::Field(base, name) => {
+                self.type_of(At { id: *base, ..at }).and_then(|ty| self.field_type(&ty, name))
+            }
+            Kind::Path(path) if path.len() == 1 => match self.binding(at.fx, &path[0], at.id) {
+                Some(Binding::Param(index)) => Some(&self.function(at.fx).params[index].ty),
+                _ => None,
+            },
+            _ => None,
+        };
+        let stack = |name: &Name| sdk::by_root(name).is_some_and(|sdk| !sdk.speaks_mcp());
+        text.is_some_and(|text| text.0.iter().any(stack))
     }
 
     /// A trait and all traits it asks for.

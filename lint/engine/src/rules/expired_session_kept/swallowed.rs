@@ -58,7 +58,7 @@ fn exchange(client: &Client<'_>, at: At) -> bool {
 }
 
 /// Whether the callee takes the session as an argument and is given none.
-fn sessionless(client: &Client<'_>, at: At, fx: Fx) -> bool {
+pub(super) fn sessionless(client: &Client<'_>, at: At, fx: Fx) -> bool {
     let body = client.scope.body(at.fx);
     let args: &[Id] = match body.kind(at.id) {
         Kind::Method(_, _, args) => args,
