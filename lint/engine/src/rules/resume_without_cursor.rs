@@ -54,6 +54,46 @@
 //! }
 //! ```
 //!
+//! ```accepted
+//! struct Worker { http: reqwest::Client, session: Option<String> }
+//! impl Worker {
+//!     async fn run(&mut self, mut inbox: Receiver<Event>) {
+//!         let mut first = false;
+//!         loop {
+//!             match inbox.recv().await {
+//!                 Some(Event::Expired(request)) => {
+//!                     let Ok(session) = self.initialize(request).await else { break };
+//!                     self.session = Some(session);
+//!                     self.open(self.session.clone()).await;
+//!                 }
+//!                 Some(Event::Initialize(request)) => {
+//!                     let Ok(session) = self.initialize(request).await else { break };
+//!                     self.session = Some(session);
+//!                     first = true;
+//!                 }
+//!                 Some(Event::Initialized) => {
+//!                     if first {
+//!                         self.open(self.session.clone()).await;
+//!                         first = false;
+//!                     }
+//!                 }
+//!                 None => break,
+//!             }
+//!         }
+//!     }
+//!     async fn initialize(&self, request: InitializeRequest) -> Result<String, Error> {
+//!         let response = self.http.post("/mcp").json(&json!({ "method": "initialize", "params": request })).send().await?;
+//!         response.headers().get("Mcp-Session-Id").and_then(|id| id.to_str().ok()).map(str::to_owned).ok_or(Error::NoSession)
+//!     }
+//!     async fn open(&self, session: Option<String>) {
+//!         let request = self.http.get("/mcp").header("Accept", "text/event-stream").header("Mcp-Session-Id", session);
+//!         if let Ok(response) = request.send().await {
+//!             tokio::spawn(pump(response.bytes_stream().eventsource()));
+//!         }
+//!     }
+//! }
+//! ```
+//!
 //! # Instead
 //!
 //! Keep the id of the last event of each stream and send it as `Last-Event-ID` on every GET but the first.
@@ -61,6 +101,8 @@
 //! # Limits
 //!
 //! Whether the server ever sends ids is not in the code. A loop in a caller more than four calls away is not seen.
+
+mod first;
 
 use super::{Claim, Report};
 use crate::client::{Client, Deeds, Slot};
@@ -78,7 +120,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         for id in client.ids(fx) {
             let at = At { fx, id };
             switched_off(client, at, report);
-            if !reopens(client, at) {
+            if !reopens(client, at) || first::of_session(client, at) {
                 continue;
             }
             if bare_get(client, at) {
