@@ -47,8 +47,9 @@
 //!
 //! # Instead
 //!
-//! Store the id once, from the response to `initialize`; compare later ones with it, and check that the first event after a
-//! resume comes strictly after the cursor, before anything of the stream is acted on.
+//! Store the session id once, from the response to `initialize`, and compare that of every resumed response with it. Check that
+//! the first event after a resume comes strictly after the cursor that was presented, before anything of the stream is acted on:
+//! event ids are opaque and differ always, so at least no id that was seen already, the cursor's own among them, may come again.
 //!
 //! # Limits
 //!
@@ -71,7 +72,8 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         for id in client.ids(fx) {
             let at = At { fx, id };
             if adopts_session(client, at) && sessions.insert(owner(client, at)) {
-                state(client, at, "any response's session id replaces the stored one, unchecked", "the header replaces what is held", report);
+                let message = "any response's session id replaces the stored one, unchecked";
+                state(client, at, message, "the header replaces what is held", SESSION, report);
             }
         }
     }
@@ -79,19 +81,26 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         for id in client.ids(fx) {
             let at = At { fx, id };
             if adopts_cursor(client, at) && cursors.insert(cursor(client, at)) {
-                state(client, at, "any event's id replaces the cursor, also one that lies before it", "not placed against the cursor held", report);
+                let message = "a resume's first event becomes the cursor, though it may have been seen before";
+                state(client, at, message, "no event is placed after the cursor that was presented", CURSOR, report);
             }
         }
     }
 }
 
-fn state(client: &Client<'_>, at: At, message: &str, here: &str, report: &mut Report) {
+const SESSION: &str = "Compare the id with the one held before it is stored, and treat a difference as a failed resume.";
+
+/// Ids of events are opaque and differ always: what can be told is whether one was seen before.
+const CURSOR: &str =
+    "After a resume compare the response's session id with the one held, and refuse a first event that was already seen.";
+
+fn state(client: &Client<'_>, at: At, message: &str, here: &str, help: &'static str, report: &mut Report) {
     report.claim(Claim {
         breach: Breach::UncheckedResume,
         certainty: Certainty::Likely,
         at,
         message: message.into(),
-        help: "Compare the id with the one held before it is stored, and treat a difference as a failed resume.",
+        help,
         here: here.into(),
         story: Vec::new(),
         client,
