@@ -104,7 +104,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         for id in client.ids(fx) {
             let at = At { fx, id };
             if resumes && by_event_alone(client, at) {
-                state(client, at, "events are looked up by their id alone, whatever the session", Certainty::Likely, report);
+                unbound(client, at, report);
             } else if resumes && adopted::answers(client, at, &adopting) {
                 state(client, at, "a resume for an unknown session is answered by a new one", Certainty::Likely, report);
             } else if resumes && unasked::inert(client, at) {
@@ -116,6 +116,23 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     }
 }
 
+/// The session may be asked for, but the cursor is looked up without it.
+fn unbound(client: &Client<'_>, at: At, report: &mut Report) {
+    let asked = unasked::asks_session(client, at.fx);
+    report.claim(Claim {
+        breach: Breach::UnownedResume,
+        certainty: Certainty::Likely,
+        at,
+        message: "events are looked up by their id alone, whatever the session".into(),
+        help: "Look events up by the session and the cursor together, and refuse a cursor of another session.",
+        here: if asked { "the session is checked, but the cursor is not bound to it" } else { UNASKED }.into(),
+        story: Vec::new(),
+        client,
+    });
+}
+
+const UNASKED: &str = "nothing asks who owns the session";
+
 fn state(client: &Client<'_>, at: At, message: &str, certainty: Certainty, report: &mut Report) {
     report.claim(Claim {
         breach: Breach::UnownedResume,
@@ -123,7 +140,7 @@ fn state(client: &Client<'_>, at: At, message: &str, certainty: Certainty, repor
         at,
         message: message.into(),
         help: "Ask first whether this instance owns the session, and answer 404 where it does not.",
-        here: "nothing asks who owns the session".into(),
+        here: UNASKED.into(),
         story: Vec::new(),
         client,
     });

@@ -4,7 +4,7 @@
 use crate::client::{Client, Header, called, session_word};
 use crate::facts::ir::{Body, Head, Id, Kind, Name, Op};
 use crate::rules::is_log;
-use crate::scope::{At, Binding};
+use crate::scope::{At, Binding, Fx};
 
 /// `store.events_after(cursor)` where a session is at hand and goes in neither as an argument nor as the receiver.
 pub(in crate::rules) fn by_event_alone(client: &Client<'_>, at: At) -> bool {
@@ -78,6 +78,13 @@ pub(super) fn unchecked(client: &Client<'_>, at: At) -> bool {
         }
     }
     registered
+}
+
+/// Whether the function looks at the answer of a lookup by the session that a request names.
+pub(super) fn asks_session(client: &Client<'_>, fx: Fx) -> bool {
+    let body = client.scope.body(fx);
+    let names = |id: Id| matches!(body.kind(id), Kind::Path(path) if path.len() == 1) && client.names_session(At { fx, id });
+    body.ids().any(|id| names(id) && matches!(fate(client, At { fx, id }), Fate::Tested))
 }
 
 enum Fate {
