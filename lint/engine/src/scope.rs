@@ -53,6 +53,8 @@ pub struct Scope {
     renames: HashMap<Name, Name>,
     /// The SDKs and HTTP stacks that the crate names.
     pub sdks: Vec<&'static Sdk>,
+    /// For each function, the `let` statements that bind a name, in order.
+    lets: Vec<HashMap<Name, Vec<Id>>>,
     /// Resolved callees of every call node.
     callees: HashMap<At, Vec<Fx>>,
     callers: Vec<Vec<Caller>>,
@@ -81,6 +83,7 @@ impl Scope {
             traits: HashMap::new(),
             renames: HashMap::new(),
             sdks: Vec::new(),
+            lets: Vec::new(),
             callees: HashMap::new(),
             callers: Vec::new(),
             built: HashMap::new(),
@@ -88,6 +91,7 @@ impl Scope {
             files,
         };
         scope.index();
+        scope.index_lets();
         scope.link();
         scope
     }

@@ -2,7 +2,8 @@
 //! Knows no types and follows no value.
 
 use super::{Fx, Scope};
-use crate::facts::ir::{Body, Head, Id, Kind, PatId};
+use crate::facts::ir::{Body, Head, Id, Kind, Name, PatId};
+use std::collections::HashMap;
 
 /// Where a name was bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,23 +39,37 @@ pub enum Binding {
 }
 
 impl Scope {
+    /// Notes which statements bind which names, so that a name is found without reading what stands before it.
+    pub(super) fn index_lets(&mut self) {
+        let lets_of = |fx: Fx| {
+            let body = self.body(fx);
+            let mut lets: HashMap<Name, Vec<Id>> = HashMap::new();
+            for id in body.ids() {
+                if let Kind::Let(pat, ..) = body.kind(id) {
+                    for name in body.bound(*pat) {
+                        lets.entry(name.clone()).or_default().push(id);
+                    }
+                }
+            }
+            lets
+        };
+        self.lets = self.all().map(lets_of).collect();
+    }
+
     /// What `name` stands for at `at`; `None` for constants, statics and names from outside.
     #[must_use]
     pub fn binding(&self, fx: Fx, name: &str, at: Id) -> Option<Binding> {
         let body = self.body(fx);
+        let lets = self.lets[fx.0 as usize].get(name).map_or(&[][..], Vec::as_slice);
         let binds = |pat: PatId| body.bound(pat).iter().any(|bound| &***bound == name);
         for (parent, child) in body.ancestors(at) {
             match body.kind(parent) {
-                Kind::Block(stmts, _) => {
-                    let before = stmts.iter().take_while(|stmt| **stmt != child);
-                    let found = before.filter_map(|stmt| match body.kind(*stmt) {
-                        Kind::Let(pat, init, _) if binds(*pat) => {
-                            Some(Binding::Let { pat: *pat, init: *init })
-                        }
-                        _ => None,
-                    });
-                    if let Some(found) = found.last() {
-                        return Some(found);
+                Kind::Block(..) => {
+                    // Parts come before what they are part of, and statements in order: ids tell what was before.
+                    let before = &lets[..lets.partition_point(|at| *at < child)];
+                    let found = before.iter().rev().find(|at| body.node(**at).parent == Some(parent));
+                    if let Some(Kind::Let(pat, init, _)) = found.map(|at| body.kind(*at)) {
+                        return Some(Binding::Let { pat: *pat, init: *init });
                     }
                 }
                 Kind::If(cond, then, _) if child == *then => {
