@@ -139,6 +139,12 @@ fn places<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
     }
 }
 
+/// The most requests that the truth has for one call.
+fn most_sends(truth: &Value) -> usize {
+    let calls = truth["logical_calls"].as_array().expect("a list");
+    calls.iter().filter_map(|call| call["posts"].as_array()).map(Vec::len).max().unwrap_or(0)
+}
+
 /// Every run ends well; every place exists; nothing is reported that the truth does not speak of.
 fn stand(runs: &[PathBuf]) {
     each(runs, |run| {
@@ -152,7 +158,8 @@ fn stand(runs: &[PathBuf]) {
             })
             .collect();
         let killed = truth["injected"].to_string().contains("client process killed");
-        for view in View::EACH {
+        let most = most_sends(&truth);
+        for view in View::JUDGED {
             let files = view.files(run);
             let sizes: BTreeMap<String, u64> =
                 files.iter().map(|file| (file.display().to_string(), lines_or_entries(file))).collect();
@@ -172,6 +179,10 @@ fn stand(runs: &[PathBuf]) {
                     assert!((1..=most).contains(&at), "{what}: {path} has no {at}");
                 }
                 let breach = finding["breach"].as_str().expect("text");
+                if breach == "duplicate-invocation" {
+                    let sends = finding["sends"].as_array().map_or(0, Vec::len);
+                    assert!(sends <= most, "{what}: {sends} sends of a call, the truth has at most {most}");
+                }
                 // From the wire alone, a client that died looks like one that dropped its session.
                 let alike = view == View::Wire && killed && breach == "session-discarded";
                 if KINDS.iter().any(|(_, judged)| *judged == breach) && !alike {

@@ -219,10 +219,25 @@ impl Contact {
         if near.scope == SessionScope::Unknown {
             near.scope = far.scope;
         }
+        let beside = near.seen.iter().any(|seen| matches!(seen.vantage, Vantage::Client | Vantage::Capture));
+        let end_of_far = far.exchange.end.clone();
         identity(&mut near.identity, far.identity);
         keys(&mut near.keys, far.keys);
+        let end = near.exchange.end.clone();
         exchange(&mut near.exchange, far.exchange);
+        // A hop that cuts both sides looks like a client that left to the one behind it; a capture beside the client knows.
+        let left = matches!(near.exchange.end.cause, Cause::ClientAbort);
+        if left && !beside && cuts(end_of_far.cause) {
+            near.exchange.end = end_of_far;
+        } else if left && !beside && cuts(end.cause) {
+            near.exchange.end = end;
+        }
     }
+}
+
+/// Whether a hop tells that it ended the exchange itself.
+fn cuts(cause: Cause) -> bool {
+    matches!(cause, Cause::UpstreamIdleTimeout | Cause::ProxyDeadline | Cause::ProxyAdmin)
 }
 
 /// Where no body is kept, the headers of the stateless era name the method and the tool (never the arguments).

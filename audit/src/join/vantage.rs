@@ -88,7 +88,7 @@ fn same(a: &Contact, b: &Contact) -> bool {
     if pairs().any(|(one, other)| one.origin.file == other.origin.file && one.vantage == other.vantage) {
         return false;
     }
-    if pairs().any(|(one, other)| one.vantage == other.vantage) && !next_hops(a, b) {
+    if pairs().any(|(one, other)| one.vantage == other.vantage) && !next_hops(a, b) && !twice_told(a, b) {
         return false;
     }
     if let (Some(x), Some(y)) = (&a.keys.request, &b.keys.request)
@@ -121,6 +121,41 @@ fn next_hops(a: &Contact, b: &Contact) -> bool {
         start + slack >= outer && end <= outer_end + slack
     };
     one != other && (within(a.start, end, b.start, other_end) || within(b.start, other_end, a.start, end))
+}
+
+/// How far apart two logs of one place may put the start of one exchange, besides their resolution: a capture's own delay
+/// (measured: up to 20 ms) with room. A client that sends again has waited for an answer first.
+const BESIDE: Nanos = 50_000_000;
+
+/// Whether two files of one place tell of one exchange: a capture kept in two formats, a proxy that writes two logs. Two
+/// programs that share the traffic out among them never see one request of a session, unless it was really sent twice, and
+/// then the second comes after the first.
+fn twice_told(a: &Contact, b: &Contact) -> bool {
+    if let (Some(x), Some(y)) = (&a.keys.request, &b.keys.request)
+        && x == y
+    {
+        return true;
+    }
+    let slack = BESIDE.max(2 * a.precision.max(b.precision)).min(APART);
+    let together = (a.start - b.start).abs() <= slack;
+    let session = a.session().is_some() && a.session() == b.session();
+    // The stateless era uses ids anew in every process, and an `initialize` has the same one everywhere: where no session
+    // names the client, its address and port do, unless another place's view of them stands there already.
+    let apart = |contact: &Contact| contact.seen.iter().any(|seen| seen.vantage != contact.seen[0].vantage);
+    let peers = || {
+        apart(a)
+            || apart(b)
+            || agree(&a.identity.remote_addr, &b.identity.remote_addr, false)
+                && agree(&a.identity.remote_port, &b.identity.remote_port, false)
+    };
+    let ends = || a.end.zip(b.end).is_none_or(|(one, other)| (one - other).abs() <= slack);
+    let told = match (&a.exchange.request.body, &b.exchange.request.body) {
+        (Body::Messages(_), Body::Messages(_)) => true,
+        // Nothing but the times tells two notifications apart from one.
+        (Body::Unknown, Body::Unknown) if a.exchange.method == Method::Post => false,
+        _ => ends(),
+    };
+    together && told && (session || peers())
 }
 
 /// Ids of two scopes never compare (a gateway maps them).

@@ -92,10 +92,14 @@ pub(crate) enum View {
     Wire,
     Proxy,
     All,
+    /// All, and the capture once more in its other format.
+    Everything,
 }
 
 impl View {
     pub(crate) const EACH: [View; 3] = [View::Wire, View::Proxy, View::All];
+    /// The views of which the truth of a recording speaks.
+    pub(crate) const JUDGED: [View; 4] = [View::Wire, View::Proxy, View::All, View::Everything];
 
     pub(crate) fn files(self, run: &Path) -> Vec<PathBuf> {
         let of = |starts: &[&str]| -> Vec<PathBuf> {
@@ -113,6 +117,11 @@ impl View {
             View::Wire => of(&["capture.har"]),
             View::Proxy => {
                 of(&["nginx-access", "nginx-error", "haproxy-access", "caddy-access", "caddy-error"])
+            }
+            View::Everything => {
+                let mut files = View::All.files(run);
+                files.extend(of(&["wire.jsonl", "ledger.jsonl"]));
+                files
             }
             View::All => of(&[
                 "capture.har",
