@@ -163,8 +163,10 @@ impl Summary {
     pub fn checked(&self) -> bool {
         match self.seen {
             Seen::Code { files_checked, .. } => files_checked > 0,
-            Seen::Traffic { exchanges, .. } => {
-                exchanges > 0 || self.inputs.iter().any(|input| input.read && input.events > 0)
+            // Lines that show no MCP (no path, header or body tells) were read and yet not judged; a span without
+            // exchanges is that of a program's own log.
+            Seen::Traffic { exchanges, not_judged, span, .. } => {
+                exchanges > not_judged || exchanges == 0 && span.is_some() || self.findings() > 0
             }
         }
     }
