@@ -6,10 +6,11 @@ use crate::finding::{
     BreachId, Certainty, Exhibit, Finding, LevelId, Piece, Role, SameBy, Sent, Step, Words,
 };
 use crate::join::Contact;
-use crate::timeline::close::id_text;
+use crate::timeline::close::{delivered, id_text};
 use crate::timeline::{Reached, Send, Timeline};
 use std::collections::HashSet;
 use unbroken_contract::breach::Breach;
+use unbroken_contract::close::Delivery;
 
 /// Where findings are gathered, with the paths of the files that origins point to.
 #[derive(Debug)]
@@ -262,7 +263,7 @@ pub fn answer(contact: &Contact) -> String {
     }
 }
 
-/// How an exchange ended before its response, with its length where it is known.
+/// How an exchange ended, with its length where it is known, and that it did so before its response where that is told.
 #[must_use]
 pub fn cut(contact: &Contact) -> String {
     let what = match contact.exchange.end.cause {
@@ -277,7 +278,17 @@ pub fn cut(contact: &Contact) -> String {
         Cause::UnknownCut | Cause::Unknown => "ended",
     };
     let after = contact.end.map(|end| format!(" after {}", seconds(end - contact.start))).unwrap_or_default();
-    format!("{what}{after} without the response")
+    if told_nothing(contact) {
+        format!("{what}{after}")
+    } else {
+        format!("{what}{after} without the response")
+    }
+}
+
+/// Whether nothing tells what came back: a log without bodies, and an end that is no sign of a cut.
+fn told_nothing(contact: &Contact) -> bool {
+    let id = contact.calls().next().and_then(|(request, _)| request.id.as_ref());
+    contact.exchange.method == Method::Post && delivered(contact, id) == Delivery::Unrecorded
 }
 
 /// A length in seconds with one or three decimals.
