@@ -65,6 +65,12 @@ fn complaint(path: &Path, acceptance: &Acceptance, used: bool) -> Option<Problem
             format!("the acceptance of {id} is stale: nothing is found here"),
             "Remove the attribute.".to_owned(),
         )
+    } else if acceptance.bare {
+        (
+            format!("the acceptance of {id} is spelled as an attribute that does not compile"),
+            "Write `#[cfg_attr(any(), unbroken::allow(…))]`, which the compiler drops and the check reads."
+                .to_owned(),
+        )
     } else {
         return None;
     };
@@ -103,7 +109,7 @@ mod tests {
 
     fn acceptance(rule: &str, reason: &str, lines: (u32, u32)) -> Acceptance {
         let covers = Range { line: lines.0, column: 1, end_line: lines.1, end_column: 99 };
-        Acceptance { rule: rule.into(), reason: reason.into(), covers, range: covers }
+        Acceptance { rule: rule.into(), reason: reason.into(), bare: false, covers, range: covers }
     }
 
     #[test]
@@ -119,6 +125,15 @@ mod tests {
         let left: Vec<_> = result.findings.iter().map(|it| it.fingerprint.as_str()).collect();
         assert_eq!(left, ["50", "6"]);
         assert!(result.notices.is_empty(), "{:?}", result.notices);
+    }
+
+    #[test]
+    fn an_acceptance_that_no_compiler_takes_is_told_with_the_one_that_does() {
+        let bare = Acceptance { bare: true, ..acceptance("session_discarded", "by design", (1, 9)) };
+        let result = apply(Path::new("lib.rs"), &[bare], vec![finding(Breach::SessionDiscarded, 5)]);
+        assert_eq!((result.accepted, result.findings.len()), (1, 0), "it is meant, so it accepts");
+        let told: Vec<_> = result.notices.iter().map(|it| it.help.as_str()).collect();
+        assert!(told.len() == 1 && told[0].contains("cfg_attr(any(), unbroken::allow"), "{told:?}");
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub struct Acceptance {
     pub rule: Name,
     /// The reason; empty when none was given.
     pub reason: Name,
+    /// Whether it is written without the `cfg_attr` that keeps it from the compiler, which knows no `unbroken::allow`.
+    pub bare: bool,
     /// What it covers.
     pub covers: Range,
     /// Where it stands.

@@ -75,6 +75,7 @@ fn remarks(parsed: &mut Item, arguments: &TokenStream, check: &Check, tokens: &T
     let blanket = check.allows.iter().map(|allow| Acceptance {
         rule: allow.breach.id().replace('-', "_").into(),
         reason: allow.reason.as_str().into(),
+        bare: false,
         covers: Range { end_line: u32::MAX, ..Range::default() },
         range: range(allow.span),
     });

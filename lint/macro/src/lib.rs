@@ -33,7 +33,15 @@ use proc_macro::TokenStream;
 ///   acceptance that accepts nothing is warned of.
 ///
 /// Inside the item, `#[cfg_attr(any(), unbroken::allow(rule, reason = "…"))]` on a statement, a match arm or an inner
-/// item accepts there; the compiler drops it, the check reads it.
+/// item accepts there; the compiler drops it, the check reads it. The bare `#[unbroken::allow(…)]` does not compile: there
+/// is no such attribute, and stable Rust takes none of a macro's on statements.
+///
+/// # Levels
+///
+/// A level that `unbroken.toml` sets, `expired-session-kept = "warn"`, holds for `unbroken lint` alone: the macro reads no
+/// file, since what it says must follow from the item. Here a rule has the level it is listed with by `unbroken rules`,
+/// and all there is to change is `allow(expired_session_kept, reason = "…")`, in the attribute or where the finding
+/// stands; that holds for `unbroken lint` too.
 ///
 /// # Warnings
 ///

@@ -46,9 +46,15 @@ impl Builder<'_> {
     /// Notes the acceptances that attributes on a node state.
     pub(super) fn accept(&mut self, attrs: &[Attribute], covers: Range) {
         for attr in attrs {
+            let bare = super::item::is_bare_allow(attr);
             for (rule, reason, at) in super::item::allowed(attr) {
-                let acceptance =
-                    Acceptance { rule: self.name(&rule), reason: self.name(&reason), covers, range: at };
+                let acceptance = Acceptance {
+                    rule: self.name(&rule),
+                    reason: self.name(&reason),
+                    bare,
+                    covers,
+                    range: at,
+                };
                 self.facts.acceptances.push(acceptance);
             }
         }

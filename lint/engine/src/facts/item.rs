@@ -355,6 +355,12 @@ pub(super) fn allowed(attr: &Attribute) -> Vec<(String, String, Range)> {
     out
 }
 
+/// `#[unbroken::allow(…)]`, which no compiler accepts: the lint reads it all the same, and says so.
+pub(super) fn is_bare_allow(attr: &Attribute) -> bool {
+    let path: Vec<String> = attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
+    path == ["unbroken", "allow"]
+}
+
 fn is_check(attr: &Attribute) -> bool {
     let path: Vec<String> = attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
     path == ["unbroken", "check"] || path == ["check"]
