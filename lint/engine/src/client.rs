@@ -1,6 +1,7 @@
 //! Which code is an MCP client, where it keeps its session and cursor, and what each function does to them.
 //! Knows the protocol's header names and methods; decides nothing about right and wrong.
 
+mod asked;
 mod deed;
 mod header;
 mod resume;
@@ -41,6 +42,7 @@ pub struct Client<'a> {
     pub(crate) handle_types: BTreeSet<Name>,
     /// The folders of the crates that serve MCP sessions.
     pub(crate) serving: BTreeSet<std::path::PathBuf>,
+    asked: asked::Asked,
 }
 
 /// What the methods of each type do, by crate, and the files that speak Streamable HTTP.
@@ -66,6 +68,7 @@ impl<'a> Client<'a> {
             writes: BTreeMap::new(),
             handle_types: BTreeSet::new(),
             serving: BTreeSet::new(),
+            asked: asked::Asked::default(),
         };
         client.find_headers();
         client.find_handle_types();

@@ -3,7 +3,6 @@
 
 use super::act::Act;
 use crate::client::{Client, Deeds};
-use crate::facts::ir::Kind;
 use crate::flow::{Known, known};
 use crate::scope::At;
 
@@ -31,20 +30,14 @@ pub(in crate::rules) fn purpose(client: &Client<'_>, act: Act, at: At) -> Option
 
 /// A revision without sessions: there an absent id is right.
 fn sessionless(client: &Client<'_>, at: At) -> bool {
+    let naming = client.sessionless(at.fx);
+    if naming.is_empty() {
+        return false;
+    }
     let body = client.scope.body(at.fx);
     known(body, at.id).into_iter().any(|fact| {
         let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) = fact;
-        body.inside(id).into_iter().any(|id| {
-            let name = match body.kind(id) {
-                Kind::Path(path) => path.last().cloned(),
-                Kind::Method(_, name, _) | Kind::Field(_, name) => Some(name.clone()),
-                _ => None,
-            };
-            name.is_some_and(|name| {
-                let name = name.to_lowercase();
-                ["stateless", "sessionless", "modern", "draft"].iter().any(|word| name.contains(word))
-            })
-        })
+        naming.iter().any(|name| body.within(*name, id))
     })
 }
 

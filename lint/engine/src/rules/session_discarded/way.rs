@@ -163,8 +163,10 @@ impl Search<'_> {
             return true;
         }
         let body = scope.body(at.fx);
-        let before = body.ids().filter(|id| body.range(*id) < body.range(at.id) && body.within(at.id, arm(body, *id)));
-        before.into_iter().any(|id| makes(At { id, ..at }) && !body.within(at.id, id) && self.unconditional(At { id, ..at }))
+        self.client.makers(at.fx).iter().any(|id| {
+            let before = body.range(*id) < body.range(at.id) && body.within(at.id, arm(body, *id));
+            before && !body.within(at.id, *id) && self.unconditional(At { id: *id, ..at })
+        })
     }
 
     /// Whether a call that makes a session does so whatever is held already.
