@@ -1,7 +1,8 @@
 //! Pairs: sends of one client that are the same call, each sent while the outcome of the one before was unknown.
 //! Knows sameness and order; what such a chain is called is for the rules.
 
-use crate::event::{Arguments, Digest, Nanos, RpcId, Text, Vantage};
+use crate::event::{Arguments, Cause, Digest, Nanos, RpcId, Text, Vantage};
+use crate::join::Contact;
 use crate::timeline::{Answered, Reached, Send, Timeline};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -42,6 +43,46 @@ const AT_ONCE: Nanos = 10_000_000_000;
 /// deadlines for a call are minutes (field.md, timings).
 pub const HORIZON: Nanos = 3_600 * 1_000_000_000;
 
+/// How soon a client sends a call again that it wants still: retries wait seconds (field.md, timings), a model or a person
+/// that was told of a failure tries again within two minutes. Later it takes more than an address and a program to hold
+/// two sessions for one story.
+const SOON: Nanos = 120 * 1_000_000_000;
+
+/// How long one wish lasts where nothing names the client but its address and program: minutes, as clients' deadlines for
+/// a call. After that an equal call of another session is a job that runs again, or somebody else.
+pub(crate) const PATIENCE: Nanos = 300 * 1_000_000_000;
+
+/// How near a send comes after another, measured by what holds the two to be of one client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Closeness {
+    /// As near as a retry, or on the same session.
+    Near,
+    /// So late that it may be a new wish.
+    Far,
+    /// Later than a client known by address and program alone is taken to wait.
+    Apart,
+}
+
+/// How near `later` comes after `earlier`.
+pub(crate) fn closeness(timeline: &Timeline, earlier: &Send, later: &Send) -> Closeness {
+    let same = earlier.session.is_some() && earlier.session == later.session;
+    closeness_of(timeline, same, &timeline.contacts[earlier.contact], later.start)
+}
+
+/// The same for what came at `moment`, after `contact`; `same`: both on one session. A stream of which no end is told may
+/// have lasted as long as the usual idle limit of a minute.
+pub(crate) fn closeness_of(timeline: &Timeline, same: bool, contact: &Contact, moment: Nanos) -> Closeness {
+    let told = contact.end.filter(|_| contact.exchange.end.cause != Cause::Unknown);
+    let gap = moment - told.unwrap_or_else(|| contact.known_until().saturating_add(SOON));
+    if same || gap <= SOON {
+        Closeness::Near
+    } else if timeline.client.subject.is_some() || gap <= PATIENCE {
+        Closeness::Far
+    } else {
+        Closeness::Apart
+    }
+}
+
 /// Two equal calls nearer than this, the first with no recorded end, are taken for parallel ones: no client notices a
 /// cut and sends again that fast, while calls of one turn leave within milliseconds.
 pub(crate) const PARALLEL: Nanos = 50_000_000;
@@ -80,9 +121,11 @@ fn of_call(timeline: &Timeline, sends: &[usize]) -> Vec<Chain> {
         }
         let unsettled = |earlier: usize| timeline.sends[earlier].start > settled;
         let grows = open.iter().rposition(|chain| {
-            chain.iter().rev().any(|earlier| unsettled(*earlier) && repeats(timeline, *earlier, send))
+            // The whole story is one wish: it is no longer than a client waits, however many steps it takes.
+            closeness(timeline, &timeline.sends[chain[0]], send) != Closeness::Apart
+                && chain.iter().rev().any(|earlier| unsettled(*earlier) && repeats(timeline, *earlier, send))
         });
-        answers.extend(answered_at(send).map(|when| Reverse((when, send.start))));
+        answers.extend(answered_at(timeline, send).map(|when| Reverse((when, send.start))));
         match grows {
             Some(index) => open[index].push(*at),
             None => open.push(vec![*at]),
@@ -99,11 +142,13 @@ fn of_call(timeline: &Timeline, sends: &[usize]) -> Vec<Chain> {
     chains
 }
 
-/// When the client had the outcome of a send, as far as the log tells it message by message.
-fn answered_at(send: &Send) -> Option<Nanos> {
+/// When the client had the outcome of a send, or may have had it: what follows a delivered result is a new wish, and an
+/// exchange that ended in order without a word of what it carried is taken for answered.
+fn answered_at(timeline: &Timeline, send: &Send) -> Option<Nanos> {
     let told = |answer| matches!(answer, Answer::Result | Answer::HandlerFailed);
     match send.answered {
-        Answered::Own(answer) if told(answer) => send.closed,
+        Answered::Own(answer) if told(answer) => Some(timeline.contacts[send.contact].known_until()),
+        Answered::Unrecorded => send.closed,
         Answered::Later { at, answer, .. } if told(answer) => Some(at),
         _ => None,
     }

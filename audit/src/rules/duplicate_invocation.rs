@@ -52,7 +52,7 @@ mod rerun;
 use super::Case;
 use crate::event::Arguments;
 use crate::finding::{Certainty, Role, SameBy, Step, Words};
-use crate::pair::Chain;
+use crate::pair::{Chain, Closeness, closeness};
 use crate::proof::{Court, Draft, Print, answer, cut, foreign, plain, request};
 use crate::timeline::close::id_text;
 use crate::timeline::{Answered, Reached, Run, Send, Timeline};
@@ -101,7 +101,9 @@ fn draft(timeline: &Timeline, chain: &Chain, court: &Court<'_>) -> Draft {
     let ran = sends.iter().filter(|send| send.run.as_ref().is_some_and(Run::executed)).count();
     let mut message = vec![foreign(&first.call.tool)];
     message.push(plain(match ran {
-        0 | 1 => format!(" was sent {} times, each time with the outcome unknown", sends.len()),
+        0 | 1 => {
+            format!(" was sent again while the outcome of the first send was unknown ({} sends)", sends.len())
+        }
         _ => format!(" was executed {ran} times for one call, sent {} times", sends.len()),
     }));
     let same_by = same_by(timeline, &sends);
@@ -154,6 +156,9 @@ fn certainty(timeline: &Timeline, sends: &[&Send], same_by: SameBy) -> (Certaint
             Some("the arguments of both calls would show whether they are the same"),
         );
     }
+    if sends.windows(2).any(|pair| closeness(timeline, pair[0], pair[1]) == Closeness::Far) {
+        return (Certainty::Possible, Some("the client's own log would show that the last send is no new wish"));
+    }
     if !matches!(same_by, SameBy::Session | SameBy::Subject | SameBy::Trace | SameBy::OnlyClient) {
         return (
             Certainty::Likely,
@@ -205,6 +210,11 @@ pub(super) fn story(timeline: &Timeline, send: &Send, court: &Court<'_>) -> Vec<
     let mut step = match send.answered {
         Answered::Own(_) => court.step(contact, Role::Deliver, vec![plain("its response was delivered")]),
         _ if !contact.accepted() => court.step(contact, Role::Refuse, vec![plain(answer(contact))]),
+        Answered::Unrecorded => court.step(
+            contact,
+            Role::Deliver,
+            vec![plain("the exchange ended; whether with the response is not recorded")],
+        ),
         _ => court.step(contact, Role::Cut, vec![plain(format!("the stream was {}", cut(contact)))]),
     };
     step.at = end.or(step.at);
