@@ -29,8 +29,9 @@ const CAPTURE: &[(Breach, Certainty)] = &[(Twice, Proved), (Lost, Likely), (Drop
 const ALL: &[(Breach, Certainty)] = &[(Twice, Likely), (Lost, Likely), (Dropped, Likely)];
 /// Bodies of requests; who cut is not told.
 const BODIES: &[(Breach, Certainty)] = &[(Twice, Likely), (Lost, Likely), (Dropped, Possible)];
-/// Bodies of requests, and a stream that the next hop towards the client closed.
-const CLOSED: &[(Breach, Certainty)] = &[(Twice, Likely), (Lost, Likely), (Left, Likely)];
+/// Bodies of requests, and a stream that the next hop towards the client closed at an idle limit: the client, or a
+/// balancer in front.
+const CLOSED: &[(Breach, Certainty)] = &[(Twice, Likely), (Lost, Likely), (Dropped, Possible)];
 /// Tools without arguments; who cut is not told.
 const TOOLS: &[(Breach, Certainty)] = &[(Twice, Possible), (Lost, Likely), (Dropped, Possible)];
 /// Tools without arguments, and who cut.

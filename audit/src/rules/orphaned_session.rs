@@ -31,8 +31,10 @@
 use super::Case;
 use crate::event::Method;
 use crate::finding::{Certainty, Role};
-use crate::pair::HORIZON;
+use crate::pair::{Closeness, HORIZON, closeness_of};
 use crate::proof::{Court, Draft, plain, request, session};
+use crate::timeline::Send;
+use crate::timeline::close::behind_a_limit;
 use unbroken_contract::breach::Breach;
 
 pub(super) const BREACH: Breach = Breach::OrphanedSession;
@@ -45,7 +47,8 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         let running: Vec<_> =
             calls().filter(|send| send.unanswered() && send.aborted && send.cancelled.is_none()).collect();
         // A call that was cut by somebody else makes it `session-discarded`.
-        let (Some(first), false) = (running.first(), calls().any(|send| send.unanswered() && !send.aborted))
+        let cut = |send: &Send| !send.aborted || behind_a_limit(&timeline.contacts[send.contact]);
+        let (Some(first), false) = (running.first(), calls().any(|send| send.unanswered() && cut(send)))
         else {
             continue;
         };
@@ -53,9 +56,13 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
             held.contacts.iter().rev().find(|at| timeline.contacts[**at].exchange.method == Method::Post);
         let next = last
             .and_then(|last| timeline.initializes.get(timeline.initializes.partition_point(|at| at <= last)));
-        let Some(next) = next.filter(|at| timeline.contacts[**at].start - first.start <= HORIZON) else {
-            continue;
+        let left = &timeline.contacts[first.contact];
+        let soon = |at: &&usize| {
+            let moment = timeline.contacts[**at].start;
+            moment - first.start <= HORIZON
+                && closeness_of(timeline, false, left, moment) != Closeness::Apart
         };
+        let Some(next) = next.filter(soon) else { continue };
         let count = running.len();
         let message = vec![
             plain("session "),

@@ -40,9 +40,9 @@
 use super::Case;
 use crate::event::{Cause, Method, Nanos};
 use crate::finding::{Certainty, Role};
-use crate::pair::HORIZON;
+use crate::pair::{Closeness, HORIZON, closeness_of};
 use crate::proof::{Court, Draft, answer, cut, plain, request, session};
-use crate::timeline::close::classify;
+use crate::timeline::close::{behind_a_limit, classify};
 use crate::timeline::{Answered, Session, Timeline};
 use unbroken_contract::breach::Breach;
 use unbroken_contract::close::Close;
@@ -93,13 +93,18 @@ fn suffered(timeline: &Timeline, held: &Session, moment: Nanos) -> Option<usize>
                 return None;
             }
             Close::Refused if contact.exchange.method == Method::Post => return None,
+            // At a usual idle limit a hop that lost its client may stand behind one that cut both sides.
+            Close::Abandoned if behind_a_limit(contact) && hurts(timeline, at) => suffered = Some(at),
             Close::Transport if hurts(timeline, at) && contact.known_until() <= moment => suffered = Some(at),
             // A request that went through shows that the client had its session still.
             Close::Completed if contact.requests().next().is_some() => suffered = None,
             _ => {}
         }
     }
-    suffered.filter(|at| moment - timeline.contacts[*at].start <= HORIZON)
+    suffered.filter(|at| {
+        let close = &timeline.contacts[*at];
+        moment - close.start <= HORIZON && closeness_of(timeline, false, close, moment) != Closeness::Apart
+    })
 }
 
 /// Whether a client loses something by this close: a request without its response, or a stream that it had to resume.
@@ -125,8 +130,10 @@ fn draft(timeline: &Timeline, held: &Session, suffered: usize, next: usize, cour
     let (close, again) = (&timeline.contacts[suffered], &timeline.contacts[next]);
     let message =
         vec![plain("session "), session(&held.id), plain(" was dropped although the server never ended it")];
-    let told = !matches!(close.exchange.end.cause, Cause::UnknownCut | Cause::Unknown) || !close.accepted();
-    let certainty = if told { Certainty::Likely } else { Certainty::Possible };
+    let dark = matches!(close.exchange.end.cause, Cause::UnknownCut | Cause::Unknown) && close.accepted();
+    let told = !dark && !behind_a_limit(close);
+    let near = closeness_of(timeline, false, close, again.start) == Closeness::Near;
+    let certainty = if told && near { Certainty::Likely } else { Certainty::Possible };
     let mut draft = Draft::new(BREACH, certainty, message, HELP);
     draft.session = Some(held.id.clone());
     if let Some(opened) = held.opened {

@@ -369,7 +369,58 @@ const TRAPS: &[(&str, &str, &[&str])] = &[
          2.5-3.0 POST S2 call pay #3 {\"amount\":40} client two -> 200 answers #3",
         &[],
     ),
+    (
+        "a job that runs again an hour later is no repeat of the cut run",
+        "0.0-0.1 POST initialize #0 -> 200 opens S1
+         1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse cut
+         3500.0-3500.1 POST initialize #0 -> 200 opens S2
+         3501.0-3501.5 POST S2 call pay #1 {\"amount\":40} -> 200 answers #1",
+        &["response-undelivered"],
+    ),
+    (
+        "a call after the answer to a repeat is a new wish",
+        "0.0-0.1 POST initialize #0 -> 200 opens S1
+         1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 answers #2
+         3.0-4.0 POST S1 call pay #3 {\"amount\":40} -> 200 answers #3
+         5.0-6.0 POST S1 call pay #4 {\"amount\":40} -> 200 answers #4",
+        &[],
+    ),
 ];
+
+/// How many sends the one duplicate of a story has.
+fn sends(text: &str) -> usize {
+    let paths = vec!["story".to_owned()];
+    let (findings, _) = crate::verdict::judge(notation::read(text).events, &paths);
+    let twice = findings.iter().find(|found| found.breach.0 == Breach::DuplicateInvocation);
+    twice.map_or(0, |found| found.sends.len())
+}
+
+#[test]
+fn an_answered_send_ends_the_story() {
+    let cut_then_answered = "0.0-0.1 POST initialize #0 -> 200 opens S1
+        1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse cut
+        3.0-4.0 POST S1 call pay #3 {\"amount\":40} -> 200 answers #3
+        5.0-6.0 POST S1 call pay #4 {\"amount\":40} -> 200 answers #4
+        7.0-8.0 POST S1 call pay #5 {\"amount\":40} -> 200 answers #5";
+    assert_eq!(sends(cut_then_answered), 2);
+    // A log without bodies: an exchange that ended in order may have had its answer.
+    assert_eq!(sends(&cut_then_answered.replace("POST S1", "bare POST S1")), 2);
+}
+
+#[test]
+fn weak_identities_hold_no_story_longer_than_a_client_waits() {
+    let restarts: String = (0..10)
+        .map(|n| {
+            let at = n * 100;
+            format!(
+                "{at}.0-{at}.1 POST initialize #0 -> 200 opens S{n}
+                 {at}.5-{at}.9 POST S{n} call pay #2 {{\"amount\":40}} -> 200 sse cut\n"
+            )
+        })
+        .collect();
+    // 300 s of patience after the first: three more.
+    assert_eq!(sends(&restarts), 4);
+}
 
 #[test]
 fn traps_are_not_reported() {

@@ -50,7 +50,7 @@ pub fn delivered(contact: &Contact, id: Option<&RpcId>) -> Delivery {
         | Cause::ProxyDeadline
         | Cause::ProxyAdmin
         | Cause::UnknownCut
-            if contact.exchange.method == Method::Post && contact.exchange.end.phase == Phase::InBody =>
+            if contact.exchange.method == Method::Post =>
         {
             Delivery::Missing
         }
@@ -73,6 +73,16 @@ pub fn at_idle_limit(contact: &Contact) -> bool {
     const LIMITS: [i64; 8] = [60, 100, 120, 300, 305, 350, 360, 600];
     let Some(length) = contact.end.map(|end| end - contact.start) else { return false };
     LIMITS.iter().any(|limit| (0..=500_000_000).contains(&(length - limit * 1_000_000_000)))
+}
+
+/// Whether a hop or a server saw its client leave at a usual idle limit, and nothing nearer to the client tells more: a balancer in
+/// front that cuts both sides looks the same, so who closed is open.
+#[must_use]
+pub fn behind_a_limit(contact: &Contact) -> bool {
+    vantage(contact) != close::Vantage::Client
+        && contact.accepted()
+        && contact.exchange.end.cause == Cause::ClientAbort
+        && at_idle_limit(contact)
 }
 
 /// Whether the response's body has fewer bytes than `least`.
