@@ -110,6 +110,24 @@ mod tests {
     }
 
     #[test]
+    fn a_log_that_shows_no_mcp_is_not_checked_and_a_programs_own_log_is() {
+        let seen = |exchanges, not_judged, span| Seen::Traffic {
+            sessions: 0,
+            reconnects: 0,
+            resumes: 0,
+            calls: 0,
+            exchanges,
+            not_judged,
+            span,
+        };
+        let on = |seen| Verdict::on(&Summary { seen, ..summary(Count::default(), false, 0) }, FailOn::Deny);
+        assert_eq!(on(seen(0, 0, None)), Verdict::NothingChecked);
+        assert_eq!(on(seen(3, 3, Some((1, 2)))), Verdict::NothingChecked);
+        assert_eq!(on(seen(3, 2, Some((1, 2)))), Verdict::Clean);
+        assert_eq!(on(seen(0, 0, Some((1, 2)))), Verdict::Clean);
+    }
+
+    #[test]
     fn only_levels_at_or_above_the_bound_fail() {
         let warn = summary(Count { warn: 1, ..Count::default() }, false, 1);
         let note = summary(Count { note: 1, ..Count::default() }, false, 1);
