@@ -27,7 +27,7 @@ fn renewed(client: &Client<'_>, at: At) -> bool {
             Kind::Let(_, Some(init), _) => straight(body, *init) && made(*init),
             _ => straight(body, *stmt) && made(*stmt),
         };
-        if before.into_iter().any(|stmt| done(stmt)) {
+        if before.into_iter().any(done) {
             return true;
         }
     }
