@@ -233,7 +233,9 @@ pub fn request(contact: &Contact) -> Words {
         _ => post(contact, &mut words),
     }
     if let Some(id) = contact.session_in() {
-        words.extend([plain(", on session "), session(id)]);
+        // What ends the session has nothing else to say of itself.
+        let joint = if contact.exchange.method == Method::Delete { " of session " } else { ", on session " };
+        words.extend([plain(joint), session(id)]);
     }
     words
 }
