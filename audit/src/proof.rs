@@ -233,8 +233,12 @@ pub fn request(contact: &Contact) -> Words {
         _ => post(contact, &mut words),
     }
     if let Some(id) = contact.session_in() {
-        // What ends the session has nothing else to say of itself.
-        let joint = if contact.exchange.method == Method::Delete { " of session " } else { ", on session " };
+        // A method with nothing else to say of itself needs no comma.
+        let joint = match contact.exchange.method {
+            Method::Delete => " of session ",
+            _ if words == [plain("POST")] => " on session ",
+            _ => ", on session ",
+        };
         words.extend([plain(joint), session(id)]);
     }
     words
