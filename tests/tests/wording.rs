@@ -28,7 +28,16 @@ fn is_name(message: &str) -> bool {
         .is_some_and(|word| word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase()))
 }
 
+/// Help is one sentence that says what to do, written as messages are: so it reads on after `help:` in every format.
 fn help_is_well_formed(help: &str, what: &str) {
+    let first = help.chars().next();
+    assert!(
+        first.is_some_and(|first| !first.is_uppercase())
+            || help.starts_with("Last-Event-ID")
+            || is_name(help),
+        "{what}: upper-case start: {help:?}"
+    );
+    assert!(!help.ends_with(['.', '!', ' ', ':']), "{what}: ends with a stop: {help:?}");
     assert!(help.len() > 15, "{what}: help that says nothing: {help:?}");
     assert!(!help.trim_end_matches('.').contains(". "), "{what}: more than one sentence: {help:?}");
 }
@@ -109,6 +118,62 @@ fn findings_in_traffic_speak_as_the_house_does() {
         });
     }
     assert!(spoken > 20, "the recordings hold findings: {spoken}");
+}
+
+/// The examples that every rule's page says are flagged.
+fn flagged() -> Vec<(Breach, String)> {
+    let mut examples = Vec::new();
+    for breach in Breach::ALL {
+        let Some(page) = unbroken_lint::rules::page(*breach) else { continue };
+        let lines = page.lines().map(|line| line.trim_start_matches("//!"));
+        let page: String =
+            lines.map(|line| line.strip_prefix(' ').unwrap_or(line).to_owned() + "\n").collect();
+        let blocks = page.split("```flagged\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+        examples.extend(blocks.map(|block| (*breach, block.to_owned())));
+    }
+    examples
+}
+
+#[test]
+fn findings_in_code_speak_as_the_house_does() {
+    let examples = flagged();
+    assert!(examples.len() > 20, "the pages have examples: {}", examples.len());
+    for (breach, text) in examples {
+        let file = unbroken_lint::SourceFile { path: "src/lib.rs".into(), text };
+        let outcome = unbroken_lint::check_crate(vec![file], &unbroken_lint::Settings::default());
+        assert!(!outcome.findings.is_empty(), "{breach}: the example is not flagged");
+        for finding in outcome.findings {
+            let what = finding.breach.id();
+            message_is_well_formed(&finding.message, what);
+            assert!(finding.message.chars().count() <= 120, "{what}: a long message: {}", finding.message);
+            help_is_well_formed(&finding.help, what);
+            for label in &finding.labels {
+                message_is_well_formed(&label.text, what);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_told_as_the_house_does() {
+    let broken = [("src/lib.rs", "fn send( {"), ("src/deep.rs", &"(".repeat(100_000))];
+    for (path, text) in broken {
+        let file =
+            unbroken_lint::SourceFile { path: path.into(), text: format!("// mcp-session-id\n{text}") };
+        let outcome = unbroken_lint::check_crate(vec![file], &unbroken_lint::Settings::default());
+        assert!(!outcome.problems.is_empty(), "{path} can be read");
+        for problem in outcome.problems {
+            message_is_well_formed(&problem.message, path);
+            help_is_well_formed(&problem.help, path);
+        }
+    }
+    let missing = [PathBuf::from("no/such.log"), PathBuf::from(".")];
+    let summary = run(&missing, &Options::default(), &mut |_| {});
+    assert_eq!(summary.problems.len(), missing.len());
+    for problem in summary.problems {
+        message_is_well_formed(&problem.message, &problem.path);
+        help_is_well_formed(&problem.help, &problem.path);
+    }
 }
 
 #[test]

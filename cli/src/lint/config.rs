@@ -41,7 +41,7 @@ impl Config {
         let shown = path.unwrap_or_else(|| file.strip_prefix(cwd).unwrap_or(&file)).display().to_string();
         let text = crate::side::read_text(&file).map_err(|error| Misuse {
             message: format!("{shown}: cannot be read: {error}"),
-            help: "Name an existing file of UTF-8 text with --config.".to_owned(),
+            help: "name an existing file of UTF-8 text with --config".to_owned(),
         })?;
         let mut config = Config::parse(&text).map_err(|wrong| wrong.at(&shown, &text))?;
         config.folder = file.parent().map(Path::to_owned).unwrap_or_default();
@@ -72,13 +72,13 @@ impl Config {
         for pattern in &self.exclude {
             builder.add_line(None, pattern).map_err(|error| Misuse {
                 message: format!("{FILE}: `exclude` holds a pattern that is none: {error}"),
-                help: "Write patterns as in a .gitignore, such as \"generated/\" or \"**/bindings.rs\"."
+                help: "write patterns as in a .gitignore, such as \"generated/\" or \"**/bindings.rs\""
                     .to_owned(),
             })?;
         }
         let matcher = builder.build().map_err(|error| Misuse {
             message: format!("{FILE}: `exclude` cannot be used: {error}"),
-            help: "Write patterns as in a .gitignore.".to_owned(),
+            help: "write patterns as in a .gitignore".to_owned(),
         })?;
         let folder = self.folder.clone();
         Ok(move |path: &Path| {
@@ -163,15 +163,15 @@ mod tests {
     fn what_is_unknown_is_refused_with_its_line_and_the_nearest_word() {
         let said = refused("[rules]\nsesion-discarded = \"deny\"\n");
         assert!(
-            said.starts_with("unbroken.toml:2:1: ") && said.contains("Did you mean `session-discarded`?"),
+            said.starts_with("unbroken.toml:2:1: ") && said.contains("did you mean `session-discarded`?"),
             "{said}"
         );
-        assert!(refused("[rules]\nblind-retry = \"den\"").contains("Did you mean `deny`?"));
-        assert!(refused("[rule]").contains("Did you mean `rules`?"));
-        assert!(refused("[lint]\ninclude = [\"test\"]").contains("Did you mean `tests`?"));
+        assert!(refused("[rules]\nblind-retry = \"den\"").contains("did you mean `deny`?"));
+        assert!(refused("[rule]").contains("did you mean `rules`?"));
+        assert!(refused("[lint]\ninclude = [\"test\"]").contains("did you mean `tests`?"));
         assert!(refused("[lint]\ninclude = \"tests\"").contains("a list of strings"));
         assert!(refused("[[sdk]]\nhandles = []").contains("`crate`"));
-        assert!(refused("[[sdk]]\ncrate = \"x\"\nhandels = []").contains("Did you mean `handles`?"));
+        assert!(refused("[[sdk]]\ncrate = \"x\"\nhandels = []").contains("did you mean `handles`?"));
         assert!(refused("[rules\n").starts_with("unbroken.toml:1:"));
     }
 

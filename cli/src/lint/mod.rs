@@ -87,7 +87,7 @@ pub fn run(args: &LintArgs, threads: usize) -> Result<Outcome, Misuse> {
     let mut stand = Standpoint::here().map_err(|error| {
         Misuse::new(
             format!("the working directory cannot be read: {}", error.kind()),
-            "Change to one that exists.",
+            "change to one that exists",
         )
     })?;
     let mut config = Config::find(args.config.as_deref(), stand.cwd())?;
@@ -108,7 +108,7 @@ pub fn run(args: &LintArgs, threads: usize) -> Result<Outcome, Misuse> {
         .stack_size(16 << 20)
         .build()
         .map_err(|error| {
-            Misuse::new(format!("no worker threads: {error}"), "Ask for fewer with --threads.")
+            Misuse::new(format!("no worker threads: {error}"), "ask for fewer with --threads")
         })?;
     let mut outcome = pool.install(|| work.run(&config, &stand));
     if let Some(changes) = changes {
@@ -126,7 +126,7 @@ fn named(args: &LintArgs) -> Result<Vec<PathBuf>, Misuse> {
     let read =
         if list == Path::new("-") { reading::text(std::io::stdin().lock()) } else { reading::file(list) };
     let text = read.map_err(|error| {
-        Misuse::new(format!("the list {} {error}", list.display()), "Give a list of paths, one a line.")
+        Misuse::new(format!("the list {} {error}", list.display()), "give a list of paths, one a line")
     })?;
     let separator = if text.contains('\0') { '\0' } else { '\n' };
     let lines = text.split(separator).map(|line| line.trim_end_matches('\r')).filter(|line| !line.is_empty());
@@ -136,7 +136,7 @@ fn named(args: &LintArgs) -> Result<Vec<PathBuf>, Misuse> {
 
 fn from_stdin(typed: &[PathBuf]) -> Result<stage::Work, Misuse> {
     if typed.len() > 1 {
-        let help = "Name `-` alone, or only paths.";
+        let help = "name `-` alone, or only paths";
         return Err(Misuse::new("`-` stands beside other paths".to_owned(), help));
     }
     Ok(stage::Work::of_text(reading::text(std::io::stdin().lock().by_ref())))

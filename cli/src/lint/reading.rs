@@ -25,9 +25,9 @@ pub(super) enum Unread {
 impl Unread {
     pub(super) fn help(&self) -> &'static str {
         match self {
-            Unread::Io(_) => "Check that the file exists and that you may read it.",
-            Unread::Large => "Exclude it in unbroken.toml; generated sources of this size hold no client.",
-            Unread::Encoding { .. } => "Save the file as UTF-8, as rustc demands, or exclude it.",
+            Unread::Io(_) => "check that the file exists and that you may read it",
+            Unread::Large => "exclude it in unbroken.toml; generated sources of this size hold no client",
+            Unread::Encoding { .. } => "save the file as UTF-8, as rustc demands, or exclude it",
         }
     }
 }

@@ -65,12 +65,12 @@ pub(super) fn select(named: &[PathBuf], wanted: &Wanted<'_>) -> Selection {
             Ok(_) => selection.problems.push(Obstacle::new(
                 path,
                 "not a regular file",
-                "Name a file or a folder; use `-` to read one source from the standard input.",
+                "name a file or a folder; use `-` to read one source from the standard input",
             )),
             Err(error) => selection.problems.push(Obstacle::new(
                 path,
                 format!("cannot be read: {}", error.kind()),
-                "Check that the path exists and that you may read it.",
+                "check that the path exists and that you may read it",
             )),
         }
     }

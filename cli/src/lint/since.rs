@@ -22,14 +22,14 @@ impl Changes {
     pub(super) fn since(revision: &str, cwd: &Path) -> Result<Changes, Misuse> {
         let top = git(cwd, ["rev-parse", "--show-toplevel"]).map_err(|reason| Misuse {
             message: format!("--since needs a git repository: {reason}"),
-            help: "Run it inside the work tree of a clone.".to_owned(),
+            help: "run it inside the work tree of a clone".to_owned(),
         })?;
         let top = PathBuf::from(String::from_utf8_lossy(&top).trim_end_matches(['\r', '\n']));
         let commit = resolve(revision, cwd)?;
         let run = |arguments: &[&str]| {
             git(&top, arguments).map_err(|reason| Misuse {
                 message: format!("git could not compare with {revision:?}: {reason}"),
-                help: "Check the repository with `git fsck`.".to_owned(),
+                help: "check the repository with `git fsck`".to_owned(),
             })
         };
         let diff = run(&[
@@ -70,13 +70,13 @@ fn resolve(revision: &str, cwd: &Path) -> Result<String, Misuse> {
         Err(_) if git(cwd, ["rev-parse", "--is-shallow-repository"]).is_ok_and(|said| said.starts_with(b"true")) => {
             Err(Misuse {
                 message: format!("this clone is shallow and does not hold {revision:?}"),
-                help: "Run `git fetch --unshallow` first; in CI, check out with the whole history (fetch-depth: 0)."
+                help: "run `git fetch --unshallow` first; in CI, check out with the whole history (fetch-depth: 0)"
                     .to_owned(),
             })
         }
         Err(_) => Err(Misuse {
             message: format!("git knows no revision {revision:?}"),
-            help: "Name a commit, a tag or a branch, as in --since origin/main.".to_owned(),
+            help: "name a commit, a tag or a branch, as in --since origin/main".to_owned(),
         }),
     }
 }

@@ -63,7 +63,7 @@ fn take(root: &Path, entry: &DirEntry, walked: &mut Walked) {
         walked.notices.push(Obstacle::new(
             entry.path(),
             format!("an ignore file was not understood: {error}"),
-            "Mend the pattern; the other patterns of the file still hold.",
+            "mend the pattern; the other patterns of the file still hold",
         ));
     }
     let Some(kind) = entry.file_type() else { return };
@@ -85,7 +85,7 @@ fn take_file(path: &Path, regular: bool, walked: &mut Walked) {
         walked.problems.push(Obstacle::new(
             path,
             "not a regular file",
-            "Remove it or name the sources themselves; pipes and devices are not read.",
+            "remove it or name the sources themselves; pipes and devices are not read",
         ));
     }
 }
@@ -97,7 +97,7 @@ fn take_link(root: &Path, path: &Path, walked: &mut Walked) {
         Err(error) if !is_rust(path) && error.kind() == std::io::ErrorKind::NotFound => return,
         Err(error) => {
             let message = format!("a symbolic link leads nowhere: {}", error.kind());
-            walked.problems.push(Obstacle::new(path, message, "Mend or remove the link; the rest was read."));
+            walked.problems.push(Obstacle::new(path, message, "mend or remove the link; the rest was read"));
             return;
         }
     };
@@ -109,14 +109,14 @@ fn take_link(root: &Path, path: &Path, walked: &mut Walked) {
             .and_then(|parent| parent.canonicalize().ok())
             .is_some_and(|parent| parent.starts_with(&target))
         {
-            let help = "Remove the link; the folder it leads back to was read once.";
+            let help = "remove the link; the folder it leads back to was read once";
             walked.problems.push(Obstacle::new(
                 path,
                 "a symbolic link leads back to a folder it lies in",
                 help,
             ));
         } else if !inside {
-            let help = "Name the folder on the command line to have it checked.";
+            let help = "name the folder on the command line to have it checked";
             walked.notices.push(Obstacle::new(
                 path,
                 "a symbolic link out of the folder was not followed",
@@ -145,7 +145,7 @@ fn unreachable(root: &Path, error: &ignore::Error) -> Obstacle {
         ignore::Error::Io(error) => format!("cannot be read: {}", error.kind()),
         other => format!("cannot be read: {other}"),
     };
-    Obstacle::new(&path, message, "Check that the path exists and that you may read it.")
+    Obstacle::new(&path, message, "check that the path exists and that you may read it")
 }
 
 pub(super) fn is_rust(path: &Path) -> bool {

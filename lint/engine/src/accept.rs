@@ -53,22 +53,19 @@ fn complaint(path: &Path, acceptance: &Acceptance, used: bool) -> Option<Problem
     let (message, help) = if Breach::from_id(&id).filter(lint).is_none() {
         let known = Breach::ALL.iter().filter(|breach| lint(breach)).map(|breach| breach.id());
         let help = match nearest(&id, known) {
-            Some(near) => format!("Did you mean `{}`?", near.replace('-', "_")),
-            None => "Run `unbroken rules` for the names.".to_owned(),
+            Some(near) => format!("did you mean `{}`?", near.replace('-', "_")),
+            None => "run `unbroken rules` for the names".to_owned(),
         };
         (format!("an acceptance names `{}`, which is no rule of the lint", acceptance.rule), help)
     } else if acceptance.reason.trim().is_empty() {
-        let help = "Add `reason = \"…\"` that tells the next reader why this is right here.".to_owned();
+        let help = "add `reason = \"…\"` that tells the next reader why this is right here".to_owned();
         (format!("the acceptance of {id} gives no reason, so it accepts nothing"), help)
     } else if !used {
-        (
-            format!("the acceptance of {id} is stale: nothing is found here"),
-            "Remove the attribute.".to_owned(),
-        )
+        (format!("the acceptance of {id} is stale: nothing is found here"), "remove the attribute".to_owned())
     } else if acceptance.bare {
         (
             format!("the acceptance of {id} is spelled as an attribute that does not compile"),
-            "Write `#[cfg_attr(any(), unbroken::allow(…))]`, which the compiler drops and the check reads."
+            "write `#[cfg_attr(any(), unbroken::allow(…))]`, which the compiler drops and the check reads"
                 .to_owned(),
         )
     } else {
@@ -101,7 +98,7 @@ mod tests {
             range: Range { line, column: 9, end_line: line, end_column: 20 },
             item: "Client::poll".into(),
             message: "the session is dropped".into(),
-            help: "Keep it.".into(),
+            help: "keep it".into(),
             labels: Vec::new(),
             fingerprint: line.to_string(),
         }

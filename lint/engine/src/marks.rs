@@ -71,7 +71,7 @@ pub fn check(arguments: TokenStream) -> Result<Check, Vec<MarkError>> {
 pub fn allow(arguments: TokenStream, at: Span) -> Result<Allow, MarkError> {
     let parts = split(arguments);
     let Some([TokenTree::Ident(rule)]) = parts.first().map(Vec::as_slice) else {
-        return Err(error(at, "`allow` names no rule", "Write `allow(session_discarded, reason = \"…\")`."));
+        return Err(error(at, "`allow` names no rule", "write `allow(session_discarded, reason = \"…\")`"));
     };
     let breach = breach(rule)?;
     let mut reason = None;
@@ -83,7 +83,7 @@ pub fn allow(arguments: TokenStream, at: Span) -> Result<Allow, MarkError> {
         _ => Err(error(
             rule.span(),
             "an acceptance gives no reason",
-            "Add `reason = \"…\"` that tells the next reader why this is right here.",
+            "add `reason = \"…\"` that tells the next reader why this is right here",
         )),
     }
 }
@@ -99,8 +99,8 @@ pub fn breach(rule: &Ident) -> Result<Breach, MarkError> {
         return Ok(breach);
     }
     let help = match nearest(&id, known()) {
-        Some(near) => format!("Did you mean `{}`?", near.replace('-', "_")),
-        None => "Run `unbroken rules` for the names.".to_owned(),
+        Some(near) => format!("did you mean `{}`?", near.replace('-', "_")),
+        None => "run `unbroken rules` for the names".to_owned(),
     };
     Err(MarkError { span: rule.span(), message: format!("no rule of the lint is called `{rule}`"), help })
 }
@@ -125,17 +125,13 @@ fn take(argument: &[TokenTree], check: &mut Check) -> Result<(), MarkError> {
         [TokenTree::Ident(key), ..] if KEYS.contains(&key.to_string().as_str()) => Err(error(
             key.span(),
             &format!("`{key}` is not followed by what it marks"),
-            if key == "allow" {
-                "Write `allow(rule, reason = \"…\")`."
-            } else {
-                "Write it as `key = name`."
-            },
+            if key == "allow" { "write `allow(rule, reason = \"…\")`" } else { "write it as `key = name`" },
         )),
         [TokenTree::Ident(key), ..] => Err(unknown(key)),
         [first, ..] => Err(error(
             first.span(),
             "an argument begins with something else than a name",
-            "Write `session = field`, `cursor = field`, `call = function`, `store = function` or `allow(…)`.",
+            "write `session = field`, `cursor = field`, `call = function`, `store = function` or `allow(…)`",
         )),
         [] => Ok(()),
     }
@@ -153,7 +149,7 @@ fn name(value: &[TokenTree], key: &Ident) -> Result<String, MarkError> {
         other => Err(error(
             other.map_or(key.span(), TokenTree::span),
             &format!("`{key}` does not name a field or function"),
-            "Give its name without quotes, as in `session = session_id`.",
+            "give its name without quotes, as in `session = session_id`",
         )),
     }
 }
@@ -170,14 +166,14 @@ fn reason_of(part: &[TokenTree], at: Span) -> Result<String, MarkError> {
     Err(error(
         span,
         "an acceptance says something else than its reason",
-        "Write `reason = \"…\"` after the rule.",
+        "write `reason = \"…\"` after the rule",
     ))
 }
 
 fn unknown(key: &Ident) -> MarkError {
     let help = match nearest(&key.to_string(), KEYS) {
-        Some(near) => format!("Did you mean `{near}`?"),
-        None => "Known are `session`, `cursor`, `call`, `store` and `allow`.".to_owned(),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "known are `session`, `cursor`, `call`, `store` and `allow`".to_owned(),
     };
     MarkError { span: key.span(), message: format!("`{key}` is not an argument of `check`"), help }
 }
@@ -230,9 +226,9 @@ mod tests {
     #[test]
     fn what_means_nothing_is_refused_with_the_nearest_word() {
         let refused = |text: &str| read(text).expect_err(text).join(" | ");
-        assert!(refused("sesion = id").contains("Did you mean `session`?"));
+        assert!(refused("sesion = id").contains("did you mean `session`?"));
         assert!(
-            refused("allow(sesion_discarded, reason = \"x\")").contains("Did you mean `session_discarded`?")
+            refused("allow(sesion_discarded, reason = \"x\")").contains("did you mean `session_discarded`?")
         );
         assert!(
             refused("allow(replay_gap, reason = \"x\")").contains("no rule of the lint"),

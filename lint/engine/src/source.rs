@@ -132,7 +132,7 @@ pub fn lower(file: SourceFile) -> FileFacts {
             path: file.path,
             range: Some(place),
             message: "nested too deeply to be parsed safely".into(),
-            help: "Exclude the file, or flatten the expression; the rest of the crate was checked.".into(),
+            help: "exclude the file, or flatten the expression; the rest of the crate was checked".into(),
         });
         return facts;
     }
@@ -151,7 +151,7 @@ pub fn lower(file: SourceFile) -> FileFacts {
                 path,
                 range: None,
                 message: "the parser stopped on this file".into(),
-                help: "Exclude the file and report it; the rest of the crate was checked.".into(),
+                help: "exclude the file and report it; the rest of the crate was checked".into(),
             });
             facts
         }
@@ -172,7 +172,7 @@ fn parse(file: &SourceFile, mut facts: FileFacts) -> FileFacts {
                     end_column: end.column as u32 + 1,
                 }),
                 message: short(&format!("cannot be parsed: {error}")),
-                help: "Mend the syntax, or exclude the file if it is not meant to be Rust.".into(),
+                help: "mend the syntax, or exclude the file if it is not meant to be Rust".into(),
             });
         }
     }

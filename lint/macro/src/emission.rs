@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn warning() -> Vec<Remark> {
-        vec![Remark::warning(Span::call_site(), "blind_retry", "sent again".to_owned(), "Ask first.")]
+        vec![Remark::warning(Span::call_site(), "blind_retry", "sent again".to_owned(), "ask first")]
     }
 
     #[test]
@@ -138,11 +138,8 @@ mod tests {
     #[test]
     fn an_error_is_one_and_says_what_to_do() {
         let error =
-            Remark::error(Span::call_site(), "blind-retry: sent again".to_owned(), "Ask first.".to_owned());
+            Remark::error(Span::call_site(), "blind-retry: sent again".to_owned(), "ask first".to_owned());
         let told = emitted("mod m { }", vec![error]);
-        assert!(
-            told.contains("compile_error ! { \"blind-retry: sent again\\nhelp: Ask first.\" }"),
-            "{told}"
-        );
+        assert!(told.contains("compile_error ! { \"blind-retry: sent again\\nhelp: ask first\" }"), "{told}");
     }
 }

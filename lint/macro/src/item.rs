@@ -25,7 +25,7 @@ pub(crate) fn check(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     // The parser descends by recursion, and a compiler whose stack overflows says nothing of the place.
     if unbroken_lint::source::deep(&item.to_string()) {
-        let help = "Flatten its longest expression, or leave the attribute off.";
+        let help = "flatten its longest expression, or leave the attribute off";
         let message = "not checked: nested too deeply".to_owned();
         return emit(item, None, vec![Remark::warning(Span::call_site(), "unchecked_item", message, help)]);
     }
@@ -39,7 +39,7 @@ pub(crate) fn check(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
         // The compiler may know more syntax than the parser here: what it accepts must still build.
         Err(error) => {
-            let help = "Check it with the `unbroken` command, or update this crate.";
+            let help = "check it with the `unbroken` command, or update this crate";
             emit(
                 item,
                 None,
@@ -55,11 +55,11 @@ fn refusal(item: &Item) -> Option<Remark> {
         Item::Mod(module) if module.content.is_some() => return None,
         Item::Mod(_) => (
             "`check` stands on a module whose text is in another file",
-            "Put it on the functions and impls in that file.",
+            "put it on the functions and impls in that file",
         ),
         _ => (
             "`check` stands on an item without code",
-            "Put it on a function, an impl, a trait or an inline module.",
+            "put it on a function, an impl, a trait or an inline module",
         ),
     };
     Some(Remark::error(head(item), message.to_owned(), help.to_owned()))

@@ -26,7 +26,7 @@ pub(super) const KEYS: [&str; 13] = [
 pub(super) fn read(table: &Table<'_>) -> Result<&'static Sdk, Wrong> {
     table.only(&KEYS)?;
     let Some((krate, _)) = table.string("crate")? else {
-        let help = "Add `crate = \"name\"`, the crate's name in the registry.";
+        let help = "add `crate = \"name\"`, the crate's name in the registry";
         return Err(Wrong::new("an SDK has no `crate`", help, table.span()));
     };
     let mut roots: Vec<&'static str> =
@@ -60,7 +60,7 @@ pub(super) fn read(table: &Table<'_>) -> Result<&'static Sdk, Wrong> {
     for (key, means) in [("expired", Meaning::SessionGone), ("transport-errors", Meaning::Transport)] {
         for (path, span) in table.strings(key)? {
             let (Some(on), name) = halves(&path) else {
-                let help = "Write the enum too, as in \"ClientError::SessionExpired\".";
+                let help = "write the enum too, as in \"ClientError::SessionExpired\"";
                 return Err(Wrong::new(format!("`{key}` names a variant without its enum"), help, span));
             };
             variants.push(Variant { on, name, means });

@@ -23,9 +23,9 @@ impl Wrong {
     /// A word that is none of `known`.
     pub(super) fn word(word: &str, span: Range<usize>, what: &str, known: &[&str]) -> Wrong {
         let help = match nearest(word, known.iter().copied()) {
-            Some(near) => format!("Did you mean `{near}`?"),
-            None if known.len() <= 8 => format!("Known are `{}`.", known.join("`, `")),
-            None => "Run `unbroken rules` for the names.".to_owned(),
+            Some(near) => format!("did you mean `{near}`?"),
+            None if known.len() <= 8 => format!("known are `{}`", known.join("`, `")),
+            None => "run `unbroken rules` for the names".to_owned(),
         };
         let word: String = word.chars().take(40).collect();
         Wrong::new(format!("`{word}` is not a known {what}"), help, span)
@@ -49,7 +49,7 @@ impl<'a> Table<'a> {
     pub(super) fn parse(text: &'a str) -> Result<Table<'a>, Wrong> {
         let table = DeTable::parse(text).map_err(|error| {
             let message = error.message().lines().next().unwrap_or_default().to_owned();
-            Wrong::new(format!("not TOML: {message}"), "Mend the syntax.", error.span().unwrap_or(0..0))
+            Wrong::new(format!("not TOML: {message}"), "mend the syntax", error.span().unwrap_or(0..0))
         })?;
         let span = table.span();
         Ok(Table::of(table.into_inner(), span))
@@ -123,5 +123,5 @@ impl<'a> Table<'a> {
 }
 
 fn expected(key: &str, what: &str, span: Range<usize>) -> Wrong {
-    Wrong::new(format!("`{key}` holds something else than {what}"), format!("Make `{key}` {what}."), span)
+    Wrong::new(format!("`{key}` holds something else than {what}"), format!("make `{key}` {what}"), span)
 }

@@ -173,7 +173,7 @@ impl Walk<'_> {
                 path: self.facts.path.clone(),
                 range: Some(whole),
                 message: message.into(),
-                help: "Split the function, or exclude the file; the rest of it was checked.".into(),
+                help: "split the function, or exclude the file; the rest of it was checked".into(),
             });
         }
         let mut name = |text: &str| self.names.get(text);

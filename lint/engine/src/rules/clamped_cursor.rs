@@ -125,7 +125,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
                 certainty: Certainty::Likely,
                 at,
                 message: here.into(),
-                help: "Refuse a cursor that is not among the retained events; never start at the oldest instead.",
+                help: "refuse a cursor that is not among the retained events; never start at the oldest instead",
                 here: here.into(),
                 story: Vec::new(),
                 client,

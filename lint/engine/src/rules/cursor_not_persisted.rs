@@ -112,7 +112,7 @@ fn state(client: &Client<'_>, set: At, kept: Kept, report: &mut Report) {
         certainty: Certainty::Likely,
         at,
         message: "the cursor lives only in memory; a restart loses it".into(),
-        help: "Hand each new cursor to storage, together with its session and stream.",
+        help: "hand each new cursor to storage, together with its session and stream",
         here: "this cursor is written nowhere".into(),
         story: if at == set { Vec::new() } else { vec![(set, "it is set here".to_owned())] },
         client,
@@ -193,8 +193,13 @@ fn stored(client: &Client<'_>, at: At) -> bool {
             };
             let lower = name.to_lowercase();
             let keeps = marks.contains(name)
-                || ["save", "persist", "store_", "write_", "checkpoint", "upsert", "resumption"].iter().any(|word| lower.contains(word));
-            keeps && args.iter().any(|arg| body.inside(*arg).into_iter().any(|id| is_cursor(client, At { fx, id })))
+                || ["save", "persist", "store_", "write_", "checkpoint", "upsert", "resumption"]
+                    .iter()
+                    .any(|word| lower.contains(word));
+            keeps
+                && args
+                    .iter()
+                    .any(|arg| body.inside(*arg).into_iter().any(|id| is_cursor(client, At { fx, id })))
         })
     })
 }

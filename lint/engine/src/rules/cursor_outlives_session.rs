@@ -73,11 +73,14 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
         for id in client.ids(fx) {
             let at = At { fx, id };
-            if act(client, at) != Some(Act::Cleared) || purpose(client, Act::Cleared, at) == Some(Purpose::Ends) {
+            if act(client, at) != Some(Act::Cleared)
+                || purpose(client, Act::Cleared, at) == Some(Purpose::Ends)
+            {
                 continue;
             }
             let Some(Slot::Field(ty, _)) = cleared(client, at) else { continue };
-            let mut cursors = client.cursors.iter().filter(|slot| matches!(slot, Slot::Field(of, _) if *of == ty));
+            let mut cursors =
+                client.cursors.iter().filter(|slot| matches!(slot, Slot::Field(of, _) if *of == ty));
             // One report for each type: every place that forgets the session forgets the same cursor.
             if let Some(Slot::Field(_, cursor)) = cursors.find(|slot| !client.renews(fx, slot))
                 && told.insert((ty, cursor.clone()))
@@ -87,7 +90,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
                     certainty: Certainty::Likely,
                     at,
                     message: super::short(format!("the session is forgotten, its cursor `{cursor}` is kept")),
-                    help: "Drop the cursor wherever the session id is dropped; they were issued together.",
+                    help: "drop the cursor wherever the session id is dropped; they were issued together",
                     here: "only the session id is forgotten".into(),
                     story: Vec::new(),
                     client,

@@ -89,7 +89,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
                 certainty: Certainty::Likely,
                 at,
                 message: message.into(),
-                help: "Reject a resume that cannot be answered, with a status that is no success and a JSON-RPC error.",
+                help: "reject a resume that cannot be answered, with a status that is no success and a JSON-RPC error",
                 here: "the client takes this for a resumption".into(),
                 story: Vec::new(),
                 client,
@@ -104,7 +104,9 @@ fn unowned(client: &Client<'_>, at: At) -> bool {
     let facts = known(body, at.id).into_iter().map(|fact| match fact {
         Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id) => id,
     });
-    facts.chain([at.id]).any(|id| body.inside(id).into_iter().any(|id| by_event_alone(client, At { id, ..at })))
+    facts
+        .chain([at.id])
+        .any(|id| body.inside(id).into_iter().any(|id| by_event_alone(client, At { id, ..at })))
 }
 
 /// An empty stream or list where the lookup of the cursor failed.
@@ -205,7 +207,21 @@ fn replaying(client: &Client<'_>, at: At) -> bool {
 }
 
 fn converts(name: &str) -> bool {
-    name.starts_with("parse") || matches!(name, "Some" | "Ok" | "Err" | "from" | "new" | "from_str" | "get" | "header" | "split_once" | "set" | "insert")
+    name.starts_with("parse")
+        || matches!(
+            name,
+            "Some"
+                | "Ok"
+                | "Err"
+                | "from"
+                | "new"
+                | "from_str"
+                | "get"
+                | "header"
+                | "split_once"
+                | "set"
+                | "insert"
+        )
 }
 
 fn empty(body: &Body, id: Id) -> bool {
@@ -213,7 +229,9 @@ fn empty(body: &Body, id: Id) -> bool {
         Kind::Call(callee, args) => match body.kind(*callee) {
             Kind::Path(path) => {
                 let last = path.last().map_or("", |last| last);
-                args.is_empty() && (last == "empty" || last == "new" && path.iter().any(|part| matches!(&**part, "Vec" | "VecDeque")))
+                args.is_empty()
+                    && (last == "empty"
+                        || last == "new" && path.iter().any(|part| matches!(&**part, "Vec" | "VecDeque")))
             }
             _ => false,
         },

@@ -72,7 +72,8 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
         let Some(owner) = &client.scope.function(fx).owner else { continue };
         let of_type = |slot: &&Slot| matches!(slot, Slot::Field(ty, _) if ty == owner);
-        let Some(Slot::Field(_, table)) = tables.iter().filter(of_type).find(|slot| !client.renews(fx, slot)) else {
+        let Some(Slot::Field(_, table)) = tables.iter().filter(of_type).find(|slot| !client.renews(fx, slot))
+        else {
             continue;
         };
         for id in client.ids(fx) {
@@ -104,7 +105,7 @@ fn state(client: &Client<'_>, at: At, table: &Name, report: &mut Report) {
         certainty: Certainty::Possible,
         at,
         message: super::short(format!("the session is given up, the calls in `{table}` go on waiting")),
-        help: "Answer every waiting call with an error that says its outcome is unknown.",
+        help: "answer every waiting call with an error that says its outcome is unknown",
         here: "the session is given up".into(),
         story: Vec::new(),
         client,

@@ -72,7 +72,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
                 certainty: Certainty::Likely,
                 at: At { fx, id },
                 message: "a stateless request is sent again with the id of its first send".into(),
-                help: "Give each send of a request a JSON-RPC id of its own.",
+                help: "give each send of a request a JSON-RPC id of its own",
                 here: "the same message, and the same id, in every round".into(),
                 story: Vec::new(),
                 client,
@@ -83,7 +83,8 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
 
 /// A function that speaks the stateless revision: it names the method in a header, and no session.
 fn stateless(client: &Client<'_>, fx: Fx) -> bool {
-    let says = |id: Id| client.scope.text(At { fx, id }).is_some_and(|text| text.eq_ignore_ascii_case("mcp-method"));
+    let says =
+        |id: Id| client.scope.text(At { fx, id }).is_some_and(|text| text.eq_ignore_ascii_case("mcp-method"));
     client.own(fx).has(Deeds::SENDS) && !client.own(fx).has(Deeds::SESSION) && client.ids(fx).any(says)
 }
 
@@ -103,10 +104,20 @@ fn repeats(body: &Body, id: Id) -> bool {
     };
     let nodes = body.inside(*inside);
     let renews = nodes.iter().any(|id| match body.kind(*id) {
-        Kind::Assign(left, _) => matches!(body.kind(body.peel(*left)), Kind::Field(_, name) if &**name == "id"),
+        Kind::Assign(left, _) => {
+            matches!(body.kind(body.peel(*left)), Kind::Field(_, name) if &**name == "id")
+        }
         Kind::Struct(_, fields, _) => fields.iter().any(|(name, _)| &**name == "id"),
-        Kind::Method(_, name, _) => name.contains("next_id") || name.contains("with_id") || name.contains("new_id") || &**name == "fetch_add" || name.starts_with("recv"),
-        Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| name.contains("next_id") || name.contains("new_v4") || name.contains("generate_id")),
+        Kind::Method(_, name, _) => {
+            name.contains("next_id")
+                || name.contains("with_id")
+                || name.contains("new_id")
+                || &**name == "fetch_add"
+                || name.starts_with("recv")
+        }
+        Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| {
+            name.contains("next_id") || name.contains("new_v4") || name.contains("generate_id")
+        }),
         Kind::Macro(name, parts) => &**name == "json" && !parts.is_empty(),
         _ => false,
     });

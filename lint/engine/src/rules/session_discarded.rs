@@ -128,7 +128,8 @@ use unbroken_contract::Breach;
 pub(super) use way::ways;
 use way::{Way, Ways};
 
-const HELP: &str = "Forget the session id and its cursor only when a request that carried the id was answered 404.";
+const HELP: &str =
+    "forget the session id and its cursor only when a request that carried the id was answered 404";
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     let mut stories = Vec::new();
@@ -154,7 +155,10 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
 fn absence(client: &Client<'_>, at: At, report: &mut Report) {
     let deeds = client.own(at.fx);
     let name = client.scope.function(at.fx).name.to_lowercase();
-    if deeds.has(Deeds::INITIALISES) && !deeds.has(Deeds::CALLS) || name.contains("initial") || name.contains("handshake") {
+    if deeds.has(Deeds::INITIALISES) && !deeds.has(Deeds::CALLS)
+        || name.contains("initial")
+        || name.contains("handshake")
+    {
         return;
     }
     report.claim(Claim {
@@ -162,7 +166,7 @@ fn absence(client: &Client<'_>, at: At, report: &mut Report) {
         certainty: Certainty::Proved,
         at,
         message: "the stored session id is erased by a response without the header".into(),
-        help: "Store the header only when it is present; an absent one says nothing about the session.",
+        help: "store the header only when it is present; an absent one says nothing about the session",
         here: "an absent header becomes an absent session".into(),
         story: Vec::new(),
         client,

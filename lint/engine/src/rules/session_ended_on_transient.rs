@@ -68,7 +68,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
                     certainty: Certainty::Likely,
                     at: way.trigger(),
                     message: short(format!("the session is ended by DELETE after {}", way.why.words())),
-                    help: "Keep the session after an error and resume; end it only when the user is done.",
+                    help: "keep the session after an error and resume; end it only when the user is done",
                     here: "this ends the session".into(),
                     story: vec![(way.cause, format!("reached after {}", way.why.words()))],
                     client,
@@ -84,7 +84,9 @@ fn deletes(client: &Client<'_>, at: At) -> bool {
         Kind::Method(_, name, args) => {
             &**name == "delete" && args.len() == 1 && client.scope.callees(at).is_empty()
         }
-        Kind::Path(path) => matches!(path.as_slice(), [.., ty, name] if &**ty == "Method" && &**name == "DELETE"),
+        Kind::Path(path) => {
+            matches!(path.as_slice(), [.., ty, name] if &**ty == "Method" && &**name == "DELETE")
+        }
         _ => false,
     }
 }
