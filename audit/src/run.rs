@@ -162,7 +162,7 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit
     limits.chunk = limits.chunk.min(MOST_READ / files.len().clamp(1, MOST_OPEN));
     // Files are numbered by their content, so that the order of the arguments cannot reach the output.
     let order = source::in_order(files);
-    let paths: Vec<String> = order.iter().map(|at| files[*at].to_string_lossy().into_owned()).collect();
+    let paths: Vec<String> = order.iter().map(|at| source::shown(&files[*at]).into_owned()).collect();
     let mut ledger = Ledger::new(&paths, options.terms(tables.is_some()));
     let keep = Keep { arguments: options.keep_arguments };
     let open = |number: usize| {

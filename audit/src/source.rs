@@ -27,8 +27,19 @@ pub use trouble::{Troubles, problem};
 use crate::event::Place;
 use crate::run::Problem;
 use bytes::{ByteStream, Unopenable};
+use std::borrow::Cow;
 use std::path::Path;
 use wrapper::Peeler;
+
+/// Whether a path stands for the standard input, as in most commands; a file of this name is written `./-`.
+pub fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// A path as output shows it: `<stdin>` for the standard input.
+pub fn shown(path: &Path) -> Cow<'_, str> {
+    if is_stdin(path) { Cow::Borrowed("<stdin>") } else { path.to_string_lossy() }
+}
 
 /// Bounds of reading.
 #[derive(Clone, Copy, Debug)]
@@ -64,13 +75,18 @@ enum Cutter {
 }
 
 impl Source {
-    /// Opens the file at `path`; `file` goes into every record's origin.
+    /// Opens the file at `path`, `-` the standard input; `file` goes into every record's origin.
     ///
     /// # Errors
     /// The file cannot be read at all: missing, a directory, a pipe, binary, empty.
     pub fn open(path: &Path, file: u32, limits: &Limits) -> Result<Self, Problem> {
-        let shown = path.to_string_lossy();
-        let bytes = ByteStream::open(path).map_err(|e| unopenable(&shown, &e))?;
+        let shown = shown(path);
+        let bytes = if is_stdin(path) {
+            ByteStream::over(Box::new(std::io::stdin()))
+        } else {
+            ByteStream::open(path)
+        };
+        let bytes = bytes.map_err(|e| unopenable(&shown, &e))?;
         Self::over(bytes, &shown, file, limits)
     }
 

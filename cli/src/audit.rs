@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// What to audit.
 #[derive(Args, Debug)]
 pub(crate) struct AuditArgs {
-    /// Transport logs, plain or compressed; the order does not matter
+    /// Transport logs, plain or compressed; the order does not matter; `-`: the standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// A mapping file for logs of another shape; may be given several times

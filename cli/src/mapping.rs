@@ -63,6 +63,11 @@ pub(crate) fn answer(command: &MappingCommand) -> Result<u8, Fault> {
 }
 
 fn guess(log: &Path, out: &mut String) -> Result<u8, Fault> {
+    if unbroken_audit::source::is_stdin(log) {
+        let source =
+            io::Error::other("a proposal is tried on the log it rests on, so it is read twice; give a file");
+        return Err(Fault::Unreadable { path: "<stdin>".into(), source });
+    }
     let mut source = match Source::open(log, 0, &Limits::default()) {
         Ok(source) => source,
         Err(problem) => {

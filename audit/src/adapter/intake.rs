@@ -7,7 +7,7 @@ use super::formats::{FileReader, Formats};
 use super::rpc::Keep;
 use crate::event::{Event, Place};
 use crate::run::{FileSummary, Problem};
-use crate::source::{Batch, Limits, Record, Source, Troubles};
+use crate::source::{self, Batch, Limits, Record, Source, Troubles};
 use rayon::prelude::*;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -107,7 +107,7 @@ struct Reading<'f> {
 
 impl<'f> Reading<'f> {
     fn new(source: Source, path: &Path, formats: &'f Formats, keep: Keep) -> Self {
-        let shown = path.to_string_lossy().into_owned();
+        let shown = source::shown(path).into_owned();
         Reading {
             source,
             formats,

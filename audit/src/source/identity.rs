@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// Bytes that identify a file together with its length. Logs differ in their first lines.
 const PREFIX: u64 = 256 * 1024;
 
-/// Indices of `files` in the order of their content. Equal files are in the order of their paths.
+/// Indices of `files` in the order of their content. Equal files are in the order of their paths; the standard input,
+/// which can be read once only, comes first, and so does what cannot be read.
 pub fn in_order(files: &[PathBuf]) -> Vec<usize> {
     let keys: Vec<_> = files.iter().map(|path| (content(path), path)).collect();
     let mut order: Vec<usize> = (0..files.len()).collect();
@@ -16,6 +17,9 @@ pub fn in_order(files: &[PathBuf]) -> Vec<usize> {
 }
 
 fn content(path: &Path) -> Option<[u8; 32]> {
+    if super::is_stdin(path) {
+        return None;
+    }
     let kind = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let mut hasher = blake3::Hasher::new();
     hasher.update(&kind.len().to_le_bytes());
