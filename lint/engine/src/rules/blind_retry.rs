@@ -187,21 +187,9 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         for id in client.ids(fx) {
             let at = At { fx, id };
             if let Some(certainty) = combinator::retried(client, at) {
-                state(
-                    client,
-                    at,
-                    certainty,
-                    "a tool call is retried whatever became of the first send",
-                    report,
-                );
+                state(client, at, certainty, "a tool call is retried whatever became of the first send", report);
             } else if let Some(certainty) = repeat::in_loop(client, at) {
-                state(
-                    client,
-                    at,
-                    certainty,
-                    "a tool call in a retry loop is sent again after any error",
-                    report,
-                );
+                state(client, at, certainty, "a tool call in a retry loop is sent again after any error", report);
             } else if let Some((first, certainty)) = repeat::after_failure(client, at) {
                 let message = "a tool call whose first send failed is sent once more";
                 let story = vec![(first, "the outcome of this send is unknown".to_owned())];
@@ -212,21 +200,9 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for (at, fill) in buffer::sent_again(client) {
         if !guard::guarded(client, at.fx) {
             let story = vec![(fill, "put there when its send had failed".to_owned())];
-            report.claim(claim(
-                client,
-                at,
-                Certainty::Likely,
-                "a request whose first send failed is sent again from a buffer",
-                story,
-            ));
+            report.claim(claim(client, at, Certainty::Likely, "a request whose first send failed is sent again from a buffer", story));
             let story = vec![(at, "it is sent again here".to_owned())];
-            report.claim(claim(
-                client,
-                fill,
-                Certainty::Likely,
-                "a request whose send failed is kept to be sent again",
-                story,
-            ));
+            report.claim(claim(client, fill, Certainty::Likely, "a request whose send failed is kept to be sent again", story));
         }
     }
 }
@@ -235,13 +211,7 @@ fn state(client: &Client<'_>, at: At, certainty: Certainty, message: &str, repor
     report.claim(claim(client, at, certainty, message, Vec::new()));
 }
 
-fn claim<'a>(
-    client: &'a Client<'a>,
-    at: At,
-    certainty: Certainty,
-    message: &str,
-    story: Vec<(At, String)>,
-) -> Claim<'a> {
+fn claim<'a>(client: &'a Client<'a>, at: At, certainty: Certainty, message: &str, story: Vec<(At, String)>) -> Claim<'a> {
     Claim {
         breach: Breach::BlindRetry,
         certainty,

@@ -193,13 +193,8 @@ fn stored(client: &Client<'_>, at: At) -> bool {
             };
             let lower = name.to_lowercase();
             let keeps = marks.contains(name)
-                || ["save", "persist", "store_", "write_", "checkpoint", "upsert", "resumption"]
-                    .iter()
-                    .any(|word| lower.contains(word));
-            keeps
-                && args
-                    .iter()
-                    .any(|arg| body.inside(*arg).into_iter().any(|id| is_cursor(client, At { fx, id })))
+                || ["save", "persist", "store_", "write_", "checkpoint", "upsert", "resumption"].iter().any(|word| lower.contains(word));
+            keeps && args.iter().any(|arg| body.inside(*arg).into_iter().any(|id| is_cursor(client, At { fx, id })))
         })
     })
 }

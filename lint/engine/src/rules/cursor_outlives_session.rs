@@ -73,14 +73,11 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
         for id in client.ids(fx) {
             let at = At { fx, id };
-            if act(client, at) != Some(Act::Cleared)
-                || purpose(client, Act::Cleared, at) == Some(Purpose::Ends)
-            {
+            if act(client, at) != Some(Act::Cleared) || purpose(client, Act::Cleared, at) == Some(Purpose::Ends) {
                 continue;
             }
             let Some(Slot::Field(ty, _)) = cleared(client, at) else { continue };
-            let mut cursors =
-                client.cursors.iter().filter(|slot| matches!(slot, Slot::Field(of, _) if *of == ty));
+            let mut cursors = client.cursors.iter().filter(|slot| matches!(slot, Slot::Field(of, _) if *of == ty));
             // One report for each type: every place that forgets the session forgets the same cursor.
             if let Some(Slot::Field(_, cursor)) = cursors.find(|slot| !client.renews(fx, slot))
                 && told.insert((ty, cursor.clone()))

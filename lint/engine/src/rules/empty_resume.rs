@@ -104,9 +104,7 @@ fn unowned(client: &Client<'_>, at: At) -> bool {
     let facts = known(body, at.id).into_iter().map(|fact| match fact {
         Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id) => id,
     });
-    facts
-        .chain([at.id])
-        .any(|id| body.inside(id).into_iter().any(|id| by_event_alone(client, At { id, ..at })))
+    facts.chain([at.id]).any(|id| body.inside(id).into_iter().any(|id| by_event_alone(client, At { id, ..at })))
 }
 
 /// An empty stream or list where the lookup of the cursor failed.
@@ -207,21 +205,7 @@ fn replaying(client: &Client<'_>, at: At) -> bool {
 }
 
 fn converts(name: &str) -> bool {
-    name.starts_with("parse")
-        || matches!(
-            name,
-            "Some"
-                | "Ok"
-                | "Err"
-                | "from"
-                | "new"
-                | "from_str"
-                | "get"
-                | "header"
-                | "split_once"
-                | "set"
-                | "insert"
-        )
+    name.starts_with("parse") || matches!(name, "Some" | "Ok" | "Err" | "from" | "new" | "from_str" | "get" | "header" | "split_once" | "set" | "insert")
 }
 
 fn empty(body: &Body, id: Id) -> bool {
@@ -229,9 +213,7 @@ fn empty(body: &Body, id: Id) -> bool {
         Kind::Call(callee, args) => match body.kind(*callee) {
             Kind::Path(path) => {
                 let last = path.last().map_or("", |last| last);
-                args.is_empty()
-                    && (last == "empty"
-                        || last == "new" && path.iter().any(|part| matches!(&**part, "Vec" | "VecDeque")))
+                args.is_empty() && (last == "empty" || last == "new" && path.iter().any(|part| matches!(&**part, "Vec" | "VecDeque")))
             }
             _ => false,
         },

@@ -118,8 +118,7 @@ use crate::scope::{At, Fx};
 use std::collections::BTreeSet;
 use unbroken_contract::Breach;
 
-const HELP: &str =
-    "when the stream ends with the request unanswered, resume with the cursor or fail the request";
+const HELP: &str = "when the stream ends with the request unanswered, resume with the cursor or fail the request";
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
@@ -135,14 +134,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     }
 }
 
-fn state(
-    client: &Client<'_>,
-    at: At,
-    message: &str,
-    here: &str,
-    story: Vec<(At, String)>,
-    report: &mut Report,
-) {
+fn state(client: &Client<'_>, at: At, message: &str, here: &str, story: Vec<(At, String)>, report: &mut Report) {
     report.claim(Claim {
         breach: Breach::EofTakenAsCompletion,
         certainty: Certainty::Likely,
@@ -159,9 +151,7 @@ fn state(
 fn answers(client: &Client<'_>, fx: Fx) -> bool {
     let own = client.own(fx);
     let given = client.scope.function(fx).params.iter().any(|param| {
-        ["Stream", "Response", "Sse", "EventSource"]
-            .iter()
-            .any(|word| param.ty.0.iter().any(|name| name.contains(word)))
+        ["Stream", "Response", "Sse", "EventSource"].iter().any(|word| param.ty.0.iter().any(|name| name.contains(word)))
     });
     own.has(Deeds::POST) || (given && !own.has(Deeds::GET))
 }
@@ -214,9 +204,7 @@ fn end_exit(client: &Client<'_>, fx: Fx, head: &Head, inside: Id) -> Option<Id> 
                 return None;
             }
             match body.kind(id) {
-                Kind::Let(pat, Some(init), Some(other)) if is_some(body, *pat) && stream(*init) => {
-                    quiet(body, *other).then_some(id)
-                }
+                Kind::Let(pat, Some(init), Some(other)) if is_some(body, *pat) && stream(*init) => quiet(body, *other).then_some(id),
                 Kind::Match(value, arms) if stream(*value) => {
                     let end = arms.iter().find(|arm| is_end(body, arm.pat))?;
                     quiet(body, end.body).then_some(end.body)
@@ -234,8 +222,7 @@ fn loops_back_to(body: &Body, id: Id, inside: Id) -> bool {
         if child == inside {
             return true;
         }
-        if matches!(body.kind(parent), Kind::Closure(..) | Kind::Async(_) | Kind::Loop(..)) && child != inside
-        {
+        if matches!(body.kind(parent), Kind::Closure(..) | Kind::Async(_) | Kind::Loop(..)) && child != inside {
             return matches!(body.kind(parent), Kind::Loop(_, own, _) if *own == inside);
         }
     }
@@ -269,26 +256,14 @@ fn is_end(body: &Body, pat: PatId) -> bool {
 fn quiet(body: &Body, branch: Id) -> bool {
     let inside = body.inside(branch);
     let leaves = inside.iter().any(|id| matches!(body.kind(*id), Kind::Break(..) | Kind::Return(_)));
-    leaves
-        && !inside.iter().any(|id| fails(body, *id))
-        && !inside.iter().any(|id| matches!(body.kind(*id), Kind::If(..) | Kind::Await(_)))
+    leaves && !inside.iter().any(|id| fails(body, *id)) && !inside.iter().any(|id| matches!(body.kind(*id), Kind::If(..) | Kind::Await(_)))
 }
 
 fn handles_messages(body: &Body, inside: Id) -> bool {
     body.inside(inside).into_iter().any(|id| match body.kind(id) {
-        Kind::Method(_, name, _) => {
-            name.starts_with("send")
-                || &**name == "push_str"
-                || name.contains("process")
-                || name.contains("handle")
-        }
+        Kind::Method(_, name, _) => name.starts_with("send") || &**name == "push_str" || name.contains("process") || name.contains("handle"),
         Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| {
-            name.starts_with("from_str")
-                || name.starts_with("from_slice")
-                || name.starts_with("from_value")
-                || name.contains("process")
-                || name.contains("handle")
-                || name.contains("parse")
+            name.starts_with("from_str") || name.starts_with("from_slice") || name.starts_with("from_value") || name.contains("process") || name.contains("handle") || name.contains("parse")
         }),
         _ => false,
     })
@@ -300,14 +275,7 @@ fn changed_in(body: &Body, id: Id) -> BTreeSet<Name> {
     for inner in body.inside(id) {
         let target = match body.kind(inner) {
             Kind::Assign(left, _) | Kind::Update(_, left, _) => *left,
-            Kind::Method(receiver, name, _)
-                if matches!(
-                    &**name,
-                    "push" | "insert" | "remove" | "retain" | "replace" | "push_back" | "take"
-                ) =>
-            {
-                *receiver
-            }
+            Kind::Method(receiver, name, _) if matches!(&**name, "push" | "insert" | "remove" | "retain" | "replace" | "push_back" | "take") => *receiver,
             Kind::Ref(inner) => *inner,
             _ => continue,
         };
@@ -338,10 +306,7 @@ fn settles(client: &Client<'_>, fx: Fx, id: Id, changed: &BTreeSet<Name>) -> boo
                         let given = || blank.contains(&path[0]) && yielded::handed_back(body, inner);
                         path.len() == 1 && changed.contains(&path[0]) && !in_log(body, inner) && !given()
                     }
-                    Kind::Method(_, name, _) => matches!(
-                        &**name,
-                        "clear" | "drain" | "abort_all" | "fail" | "fail_all" | "notify_waiters"
-                    ),
+                    Kind::Method(_, name, _) => matches!(&**name, "clear" | "drain" | "abort_all" | "fail" | "fail_all" | "notify_waiters"),
                     Kind::Call(..) => client.deeds_of(At { fx, id: inner }).has(Deeds::GET),
                     _ => false,
                 };
@@ -359,27 +324,15 @@ fn tells_apart(body: &Body, id: Id) -> bool {
     let some = body.inside(id).into_iter().any(|id| {
         matches!(body.kind(id), Kind::Return(Some(value)) if body.inside(*value).iter().any(|id| body.call_of(*id, "Some").is_some()))
     });
-    let none = |value: Id| {
-        body.is_none(value)
-            || body
-                .call_of(value, "Ok")
-                .is_some_and(|args| args.first().is_some_and(|arg| body.is_none(*arg)))
-    };
+    let none = |value: Id| body.is_none(value) || body.call_of(value, "Ok").is_some_and(|args| args.first().is_some_and(|arg| body.is_none(*arg)));
     some && body.ids().any(|other| none(other) && body.range(other) > body.range(id))
 }
 
 /// An error is made: `Err(…)`, `bail!`, an error response.
 fn fails(body: &Body, id: Id) -> bool {
     match body.kind(id) {
-        Kind::Call(callee, _) => body
-            .last_segment(*callee)
-            .is_some_and(|name| &**name == "Err" || &**name == "error" || name.starts_with("fail")),
-        Kind::Method(_, name, _) => {
-            name.starts_with("fail_")
-                || name.contains("error_response")
-                || &**name == "ok_or_else"
-                || &**name == "ok_or"
-        }
+        Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| &**name == "Err" || &**name == "error" || name.starts_with("fail")),
+        Kind::Method(_, name, _) => name.starts_with("fail_") || name.contains("error_response") || &**name == "ok_or_else" || &**name == "ok_or",
         Kind::Macro(name, _) => matches!(&**name, "bail" | "anyhow" | "panic" | "ensure"),
         _ => false,
     }

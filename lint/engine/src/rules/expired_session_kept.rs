@@ -132,8 +132,7 @@ use crate::flow::leaves;
 use crate::scope::{At, Fx};
 use unbroken_contract::Breach;
 
-const HELP: &str =
-    "tell a 404 to a request with the session id from other failures, then drop the id and initialize again";
+const HELP: &str = "tell a 404 to a request with the session id from other failures, then drop the id and initialize again";
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
@@ -145,11 +144,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             shared_arms(client, fx, report);
             continue;
         }
-        if !exchanges(client, fx)
-            || deletes_only(client, fx)
-            || recognised(client, fx)
-            || restarted::restarted(client, fx, 3)
-        {
+        if !exchanges(client, fx) || deletes_only(client, fx) || recognised(client, fx) || restarted::restarted(client, fx, 3) {
             continue;
         }
         if let Some((id, what)) = merges(client, fx) {
@@ -166,13 +161,7 @@ fn state(client: &Client<'_>, at: At, what: &str, report: &mut Report) {
         message: format!("a 404 to the session {what}"),
         help: HELP,
         here: format!("a 404 {what}"),
-        story: client
-            .headers(at.fx)
-            .iter()
-            .filter(|used| used.value.is_some())
-            .take(1)
-            .map(|used| (used.at, "the request carries the session".into()))
-            .collect(),
+        story: client.headers(at.fx).iter().filter(|used| used.value.is_some()).take(1).map(|used| (used.at, "the request carries the session".into())).collect(),
         client,
     });
 }
@@ -184,22 +173,12 @@ fn carries(client: &Client<'_>, fx: Fx) -> bool {
     }
     let helper = |callee: &Fx, deep: bool| {
         let own = client.own(*callee);
-        own.has(Deeds::SESSION)
-            && (deep
-                || !own.has(Deeds::SENDS)
-                || returns_request(client, *callee)
-                || returns_response(client, *callee))
+        own.has(Deeds::SESSION) && (deep || !own.has(Deeds::SENDS) || returns_request(client, *callee) || returns_response(client, *callee))
     };
     client.ids(fx).flat_map(|id| given_session(client, At { fx, id })).any(|callee| {
-        helper(callee, false)
-            || client.own(*callee).has(Deeds::TELLS_404)
-                && client.all(*callee).has(Deeds::SESSION)
-                && returns_response(client, *callee)
+        helper(callee, false) || client.own(*callee).has(Deeds::TELLS_404) && client.all(*callee).has(Deeds::SESSION) && returns_response(client, *callee)
             || !client.own(*callee).has(Deeds::SENDS)
-                && client
-                    .ids(*callee)
-                    .flat_map(|id| client.scope.callees(At { fx: *callee, id }))
-                    .any(|inner| helper(inner, false) && !client.own(*inner).has(Deeds::SENDS))
+                && client.ids(*callee).flat_map(|id| client.scope.callees(At { fx: *callee, id })).any(|inner| helper(inner, false) && !client.own(*inner).has(Deeds::SENDS))
     })
 }
 
@@ -220,13 +199,8 @@ fn returns_request(client: &Client<'_>, fx: Fx) -> bool {
 
 /// Whether the function sends itself, or gets a response from a helper that sends.
 fn exchanges(client: &Client<'_>, fx: Fx) -> bool {
-    let helper = |callee: &Fx| {
-        client.own(*callee).has(Deeds::SENDS)
-            && returns_response(client, *callee)
-            && merges(client, *callee).is_none()
-    };
-    client.own(fx).has(Deeds::SENDS)
-        || client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(helper)
+    let helper = |callee: &Fx| client.own(*callee).has(Deeds::SENDS) && returns_response(client, *callee) && merges(client, *callee).is_none();
+    client.own(fx).has(Deeds::SENDS) || client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(helper)
 }
 
 /// A DELETE ends the session whatever its answer (contract 3.1: `Ended`).
@@ -241,17 +215,10 @@ fn recognised(client: &Client<'_>, fx: Fx) -> bool {
     // A predicate, or a helper that is given the response, the status or the error.
     let asks = |callee: &Fx| {
         let function = client.scope.function(*callee);
-        let given = |name: &str| {
-            function.params.iter().any(|param| param.ty.0.iter().any(|part| part.contains(name)))
-        };
+        let given = |name: &str| function.params.iter().any(|param| param.ty.0.iter().any(|part| part.contains(name)));
         function.ret.has("bool") || given("Response") || given("Status") || given("Error")
     };
-    let judges = |fx: Fx| {
-        client
-            .ids(fx)
-            .flat_map(|id| client.scope.callees(At { fx, id }))
-            .any(|callee| tells(callee) && asks(callee))
-    };
+    let judges = |fx: Fx| client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(|callee| tells(callee) && asks(callee));
     if judges(fx) {
         return true;
     }
@@ -283,23 +250,18 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
     let mut read: Option<(Id, &'static str)> = None;
     for id in body.ids() {
         let here = match body.kind(id) {
-            Kind::Method(_, name, _) if name.starts_with("error_for_status") => {
-                (id, "is swallowed by error_for_status")
-            }
+            Kind::Method(_, name, _) if name.starts_with("error_for_status") => (id, "is swallowed by error_for_status"),
             Kind::If(cond, then, other) => {
                 let refused = refuses(body, *cond);
                 let turns = leaves(body, *then) || other.is_some_and(|other| leaves(body, other));
-                let yields =
-                    other.is_some() && body.inside(*then).iter().any(|id| body.call_of(*id, "Err").is_some());
+                let yields = other.is_some() && body.inside(*then).iter().any(|id| body.call_of(*id, "Err").is_some());
                 if !refused || !(turns || yields) {
                     continue;
                 }
                 (*cond, "is one failure among others")
             }
             Kind::Match(value, arms) if status_value(body, *value) => {
-                let Some(rest) = arms.iter().find(|arm| {
-                    matches!(body.pat(arm.pat).kind, PatKind::Wild | PatKind::Bind(..)) && arm.guard.is_none()
-                }) else {
+                let Some(rest) = arms.iter().find(|arm| matches!(body.pat(arm.pat).kind, PatKind::Wild | PatKind::Bind(..)) && arm.guard.is_none()) else {
                     continue;
                 };
                 (rest.body, "is one failure among others")
@@ -324,10 +286,7 @@ fn hands_status_on(body: &Body) -> bool {
     body.ids().any(|id| match body.kind(id) {
         Kind::Struct(_, fields, _) => fields.iter().any(|(_, value)| status_value(body, *value)),
         Kind::Tuple(parts) => {
-            let asked = body
-                .node(id)
-                .parent
-                .is_some_and(|parent| matches!(body.kind(parent), Kind::Match(value, _) if *value == id));
+            let asked = body.node(id).parent.is_some_and(|parent| matches!(body.kind(parent), Kind::Match(value, _) if *value == id));
             !asked && parts.iter().any(|part| status_value(body, *part))
         }
         _ => false,
@@ -335,18 +294,7 @@ fn hands_status_on(body: &Body) -> bool {
 }
 
 fn reads_body(name: &str) -> bool {
-    matches!(
-        name,
-        "json"
-            | "text"
-            | "bytes"
-            | "into_json"
-            | "into_string"
-            | "into_body"
-            | "read_json"
-            | "read_to_string"
-            | "collect"
-    )
+    matches!(name, "json" | "text" | "bytes" | "into_json" | "into_string" | "into_body" | "read_json" | "read_to_string" | "collect")
 }
 
 /// Whether the value is an HTTP response: it comes from a send, or its type says so.
@@ -355,11 +303,7 @@ fn is_response(client: &Client<'_>, at: At) -> bool {
         return true;
     }
     client.scope.origins(at).into_iter().any(|origin| match client.scope.kind(origin) {
-        Kind::Method(_, name, args) => {
-            (&**name == "send" && args.is_empty())
-                || name.starts_with("json_body")
-                || client.deeds_of(origin).has(Deeds::SENDS)
-        }
+        Kind::Method(_, name, args) => (&**name == "send" && args.is_empty()) || name.starts_with("json_body") || client.deeds_of(origin).has(Deeds::SENDS),
         Kind::Call(..) => client.deeds_of(origin).has(Deeds::SENDS),
         _ => false,
     })
@@ -370,9 +314,7 @@ fn refuses(body: &Body, cond: Id) -> bool {
     let test = |id: Id| match body.kind(id) {
         Kind::Method(_, name, _) => matches!(&**name, "is_success" | "is_client_error"),
         Kind::Binary(Op::Ne, a, b) => [a, b].iter().any(|side| ok_status(body, **side)),
-        Kind::Binary(Op::Greater, a, b) => {
-            [a, b].iter().any(|side| matches!(body.kind(**side), Kind::Int(300..=400)))
-        }
+        Kind::Binary(Op::Greater, a, b) => [a, b].iter().any(|side| matches!(body.kind(**side), Kind::Int(300..=400))),
         _ => false,
     };
     match body.kind(cond) {
@@ -405,8 +347,7 @@ fn shared_arms(client: &Client<'_>, fx: Fx, report: &mut Report) {
         match body.kind(id) {
             Kind::Match(_, arms) => {
                 for arm in arms.iter().filter(|arm| arm.guard.is_none()) {
-                    let both =
-                        body.mentions(arm.pat, "NOT_FOUND") && body.mentions(arm.pat, "METHOD_NOT_ALLOWED");
+                    let both = body.mentions(arm.pat, "NOT_FOUND") && body.mentions(arm.pat, "METHOD_NOT_ALLOWED");
                     if both && !renews(client, fx, arm.body) {
                         state(client, At { fx, id: arm.body }, "is read as 405, no stream offered", report);
                     }
@@ -425,7 +366,9 @@ fn shared_arms(client: &Client<'_>, fx: Fx, report: &mut Report) {
 
 /// `status == NOT_FOUND || status == METHOD_NOT_ALLOWED`, each alone.
 fn alternatives(body: &Body, cond: Id) -> bool {
-    let names = |id: Id, name: &str| matches!(body.kind(id), Kind::Binary(Op::Eq, a, b) if [a, b].iter().any(|side| body.last_segment(**side).is_some_and(|last| &**last == name)));
+    let names = |id: Id, name: &str| {
+        matches!(body.kind(id), Kind::Binary(Op::Eq, a, b) if [a, b].iter().any(|side| body.last_segment(**side).is_some_and(|last| &**last == name)))
+    };
     let mut parts = vec![cond];
     let (mut gone, mut refused) = (false, false);
     while let Some(id) = parts.pop() {
@@ -446,18 +389,14 @@ fn renews(client: &Client<'_>, fx: Fx, branch: Id) -> bool {
     body.inside(branch).into_iter().any(|id| {
         let at = At { fx, id };
         let cleared = match body.kind(id) {
-            Kind::Assign(left, _) => {
-                client.slot(At { fx, id: *left }).is_some_and(|slot| client.keeps_session(&slot))
-            }
+            Kind::Assign(left, _) => client.slot(At { fx, id: *left }).is_some_and(|slot| client.keeps_session(&slot)),
             Kind::Method(receiver, name, _) => {
-                matches!(&**name, "take" | "remove" | "clear" | "cancel")
-                    && client.slot(At { fx, id: *receiver }).is_some_and(|slot| client.keeps_session(&slot))
+                matches!(&**name, "take" | "remove" | "clear" | "cancel") && client.slot(At { fx, id: *receiver }).is_some_and(|slot| client.keeps_session(&slot))
             }
-            Kind::Path(path) => path.last().is_some_and(|last| {
-                last.contains("Expired") || last.contains("StaleSession") || last.contains("SessionNotFound")
-            }),
+            Kind::Path(path) => path.last().is_some_and(|last| last.contains("Expired") || last.contains("StaleSession") || last.contains("SessionNotFound")),
             _ => false,
         };
         cleared || client.deeds_of(at).has(Deeds::INITIALISES)
     })
 }
+

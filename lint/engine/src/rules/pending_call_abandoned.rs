@@ -72,8 +72,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
         let Some(owner) = &client.scope.function(fx).owner else { continue };
         let of_type = |slot: &&Slot| matches!(slot, Slot::Field(ty, _) if ty == owner);
-        let Some(Slot::Field(_, table)) = tables.iter().filter(of_type).find(|slot| !client.renews(fx, slot))
-        else {
+        let Some(Slot::Field(_, table)) = tables.iter().filter(of_type).find(|slot| !client.renews(fx, slot)) else {
             continue;
         };
         for id in client.ids(fx) {

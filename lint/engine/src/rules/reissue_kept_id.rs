@@ -83,8 +83,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
 
 /// A function that speaks the stateless revision: it names the method in a header, and no session.
 fn stateless(client: &Client<'_>, fx: Fx) -> bool {
-    let says =
-        |id: Id| client.scope.text(At { fx, id }).is_some_and(|text| text.eq_ignore_ascii_case("mcp-method"));
+    let says = |id: Id| client.scope.text(At { fx, id }).is_some_and(|text| text.eq_ignore_ascii_case("mcp-method"));
     client.own(fx).has(Deeds::SENDS) && !client.own(fx).has(Deeds::SESSION) && client.ids(fx).any(says)
 }
 
@@ -104,20 +103,10 @@ fn repeats(body: &Body, id: Id) -> bool {
     };
     let nodes = body.inside(*inside);
     let renews = nodes.iter().any(|id| match body.kind(*id) {
-        Kind::Assign(left, _) => {
-            matches!(body.kind(body.peel(*left)), Kind::Field(_, name) if &**name == "id")
-        }
+        Kind::Assign(left, _) => matches!(body.kind(body.peel(*left)), Kind::Field(_, name) if &**name == "id"),
         Kind::Struct(_, fields, _) => fields.iter().any(|(name, _)| &**name == "id"),
-        Kind::Method(_, name, _) => {
-            name.contains("next_id")
-                || name.contains("with_id")
-                || name.contains("new_id")
-                || &**name == "fetch_add"
-                || name.starts_with("recv")
-        }
-        Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| {
-            name.contains("next_id") || name.contains("new_v4") || name.contains("generate_id")
-        }),
+        Kind::Method(_, name, _) => name.contains("next_id") || name.contains("with_id") || name.contains("new_id") || &**name == "fetch_add" || name.starts_with("recv"),
+        Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| name.contains("next_id") || name.contains("new_v4") || name.contains("generate_id")),
         Kind::Macro(name, parts) => &**name == "json" && !parts.is_empty(),
         _ => false,
     });

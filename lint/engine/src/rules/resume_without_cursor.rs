@@ -158,9 +158,7 @@ fn reopens(client: &Client<'_>, at: At) -> bool {
     if matches!(cause(client.scope, at), Cause::Gone(_) | Cause::Leaving) {
         return false;
     }
-    body.inside(*outer).into_iter().any(|id| {
-        crate::flow::reads_stream(client.scope, At { id, ..at }) && matches!(body.kind(id), Kind::Method(..))
-    })
+    body.inside(*outer).into_iter().any(|id| crate::flow::reads_stream(client.scope, At { id, ..at }) && matches!(body.kind(id), Kind::Method(..)))
 }
 
 /// A GET that carries the session, for an event stream, and no cursor on any way.
@@ -169,19 +167,14 @@ fn bare_get(client: &Client<'_>, at: At) -> bool {
     let (own, all) = (client.own(at.fx), client.all(at.fx));
     let session = Deeds::GET.with(Deeds::SESSION);
     let direct = own.has(session) && is_get(client, at) && !own.has(Deeds::CURSOR) && !all.has(Deeds::CURSOR);
-    let callee =
-        deeds.has(session) && !deeds.has(Deeds::CURSOR) && !deeds.has(Deeds::POST) && !all.has(Deeds::CURSOR);
+    let callee = deeds.has(session) && !deeds.has(Deeds::CURSOR) && !deeds.has(Deeds::POST) && !all.has(Deeds::CURSOR);
     direct || callee
 }
 
 fn is_get(client: &Client<'_>, at: At) -> bool {
     match client.scope.kind(at) {
-        Kind::Method(_, name, args) => {
-            &**name == "get" && args.len() == 1 && !client.headers(at.fx).iter().any(|used| used.at == at)
-        }
-        Kind::Call(callee, _) => {
-            client.scope.body(at.fx).last_segment(*callee).is_some_and(|name| &**name == "get")
-        }
+        Kind::Method(_, name, args) => &**name == "get" && args.len() == 1 && !client.headers(at.fx).iter().any(|used| used.at == at),
+        Kind::Call(callee, _) => client.scope.body(at.fx).last_segment(*callee).is_some_and(|name| &**name == "get"),
         _ => false,
     }
 }
@@ -239,10 +232,7 @@ fn switched_off(client: &Client<'_>, at: At, report: &mut Report) {
         let off = body.inside(*value).into_iter().find(|id| match body.kind(*id) {
             Kind::Path(path) => path.last().is_some_and(|last| &**last == "NeverRetry"),
             Kind::Struct(_, fields, _) => fields.iter().any(|(name, value)| {
-                &**name == "max_times"
-                    && body
-                        .call_of(*value, "Some")
-                        .is_some_and(|args| matches!(body.kind(args[0]), Kind::Int(0)))
+                &**name == "max_times" && body.call_of(*value, "Some").is_some_and(|args| matches!(body.kind(args[0]), Kind::Int(0)))
             }),
             _ => false,
         });

@@ -97,9 +97,7 @@ fn early(client: &Client<'_>, fx: Fx) -> Option<(At, At)> {
         return None;
     }
     let body = client.scope.body(fx);
-    let pause = body.ids().find(|id| {
-        sleeps(client, fx, *id) && loops(body, *id).iter().any(|outer| reads(client, fx, *outer))
-    })?;
+    let pause = body.ids().find(|id| sleeps(client, fx, *id) && loops(body, *id).iter().any(|outer| reads(client, fx, *outer)))?;
     let near = neighbours(client, fx);
     let taken = |fx: &Fx| client.ids(*fx).map(|id| At { fx: *fx, id }).find(|at| takes_id(client, *at));
     let heard = |fx: &Fx| client.ids(*fx).any(|id| hears(client, At { fx: *fx, id }));
@@ -110,8 +108,7 @@ fn early(client: &Client<'_>, fx: Fx) -> Option<(At, At)> {
 fn sleeps(client: &Client<'_>, fx: Fx, id: Id) -> bool {
     match client.scope.kind(At { fx, id }) {
         Kind::Call(callee, args) => {
-            args.len() == 1
-                && client.scope.body(fx).last_segment(*callee).is_some_and(|name| &**name == "sleep")
+            args.len() == 1 && client.scope.body(fx).last_segment(*callee).is_some_and(|name| &**name == "sleep")
         }
         _ => false,
     }
@@ -125,9 +122,7 @@ fn reads(client: &Client<'_>, fx: Fx, outer: Id) -> bool {
         _ => None,
     };
     let nodes = body.inside(*inside).into_iter().chain(head.into_iter().flat_map(|head| body.inside(head)));
-    nodes
-        .into_iter()
-        .any(|id| matches!(body.kind(id), Kind::Method(..)) && reads_stream(client.scope, At { fx, id }))
+    nodes.into_iter().any(|id| matches!(body.kind(id), Kind::Method(..)) && reads_stream(client.scope, At { fx, id }))
 }
 
 /// The function and what it calls, two levels deep.
@@ -150,9 +145,7 @@ fn takes_id(client: &Client<'_>, at: At) -> bool {
         Kind::Assign(left, _) => {
             let left = At { id: *left, ..at };
             let given = |slot| match slot {
-                Slot::Param(fx, index) => {
-                    client.scope.arguments(fx, index).into_iter().any(|arg| is_cursor(client, arg))
-                }
+                Slot::Param(fx, index) => client.scope.arguments(fx, index).into_iter().any(|arg| is_cursor(client, arg)),
                 _ => false,
             };
             is_cursor(client, left) || client.slot(left).is_some_and(given)
@@ -166,10 +159,8 @@ fn takes_id(client: &Client<'_>, at: At) -> bool {
 fn hears(client: &Client<'_>, at: At) -> bool {
     let says = |name: &str| {
         let lower = name.to_lowercase();
-        matches!(
-            &*lower,
-            "retry" | "retry:" | "retry_ms" | "retry_after" | "retry-after" | "reconnection_time"
-        ) || lower.contains("server_retry")
+        matches!(&*lower, "retry" | "retry:" | "retry_ms" | "retry_after" | "retry-after" | "reconnection_time")
+            || lower.contains("server_retry")
             || lower.contains("sse_retry")
     };
     let told = match client.scope.kind(at) {

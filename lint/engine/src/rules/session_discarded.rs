@@ -128,8 +128,7 @@ use unbroken_contract::Breach;
 pub(super) use way::ways;
 use way::{Way, Ways};
 
-const HELP: &str =
-    "forget the session id and its cursor only when a request that carried the id was answered 404";
+const HELP: &str = "forget the session id and its cursor only when a request that carried the id was answered 404";
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     let mut stories = Vec::new();
@@ -155,10 +154,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
 fn absence(client: &Client<'_>, at: At, report: &mut Report) {
     let deeds = client.own(at.fx);
     let name = client.scope.function(at.fx).name.to_lowercase();
-    if deeds.has(Deeds::INITIALISES) && !deeds.has(Deeds::CALLS)
-        || name.contains("initial")
-        || name.contains("handshake")
-    {
+    if deeds.has(Deeds::INITIALISES) && !deeds.has(Deeds::CALLS) || name.contains("initial") || name.contains("handshake") {
         return;
     }
     report.claim(Claim {

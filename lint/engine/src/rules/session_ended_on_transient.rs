@@ -84,9 +84,7 @@ fn deletes(client: &Client<'_>, at: At) -> bool {
         Kind::Method(_, name, args) => {
             &**name == "delete" && args.len() == 1 && client.scope.callees(at).is_empty()
         }
-        Kind::Path(path) => {
-            matches!(path.as_slice(), [.., ty, name] if &**ty == "Method" && &**name == "DELETE")
-        }
+        Kind::Path(path) => matches!(path.as_slice(), [.., ty, name] if &**ty == "Method" && &**name == "DELETE"),
         _ => false,
     }
 }

@@ -108,39 +108,15 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         for id in body.ids() {
             let at = At { fx, id };
             if policy::unlimited(client, at) {
-                state(
-                    client,
-                    at,
-                    Certainty::Likely,
-                    "this policy reconnects for ever after a constant delay",
-                    report,
-                );
+                state(client, at, Certainty::Likely, "this policy reconnects for ever after a constant delay", report);
             } else if policy::overflows(client, at) {
-                state(
-                    client,
-                    at,
-                    Certainty::Likely,
-                    "this delay grows without a cap, and the attempts have no limit",
-                    report,
-                );
+                state(client, at, Certainty::Likely, "this delay grows without a cap, and the attempts have no limit", report);
             } else if reset::by_connect(client, at) {
                 state(client, at, Certainty::Likely, "a mere connect resets the count of attempts", report);
             } else if at_once(client, at) {
-                state(
-                    client,
-                    at,
-                    Certainty::Likely,
-                    "an error reconnects at once, past the delay that an end waits for",
-                    report,
-                );
+                state(client, at, Certainty::Likely, "an error reconnects at once, past the delay that an end waits for", report);
             } else if let Some((sleep, certainty)) = flat::endless(client, at) {
-                state(
-                    client,
-                    At { fx, id: sleep },
-                    certainty,
-                    "the stream is reopened for ever after a constant delay",
-                    report,
-                );
+                state(client, At { fx, id: sleep }, certainty, "the stream is reopened for ever after a constant delay", report);
             }
         }
     }
@@ -175,13 +151,7 @@ fn polled(client: &Client<'_>, fx: Fx, report: &mut Report) {
             let inside = body.inside(arm.body);
             let again = inside.iter().find(|id| matches!(body.kind(**id), Kind::Method(_, name, _) if name.contains("retry_connection") || name.contains("reconnect")));
             if let Some(again) = again.filter(|_| !inside.iter().any(|id| waits(body, *id))) {
-                state(
-                    client,
-                    At { fx, id: *again },
-                    Certainty::Likely,
-                    "an error reconnects at once, without a delay or a limit",
-                    report,
-                );
+                state(client, At { fx, id: *again }, Certainty::Likely, "an error reconnects at once, without a delay or a limit", report);
             }
         }
     }
@@ -196,9 +166,7 @@ fn waits(body: &Body, id: Id) -> bool {
     };
     name.is_some_and(|name| {
         let name = name.to_lowercase();
-        ["sleep", "delay", "backoff", "policy", "interval", "waiting", "attempt", "retries", "tries"]
-            .iter()
-            .any(|word| name.contains(word))
+        ["sleep", "delay", "backoff", "policy", "interval", "waiting", "attempt", "retries", "tries"].iter().any(|word| name.contains(word))
     })
 }
 
@@ -211,10 +179,7 @@ fn reopens(client: &Client<'_>, fx: Fx, inside: Id) -> bool {
         || nodes.iter().any(|id| client.deeds_of(At { fx, id: *id }).has(stream))
         // An SDK of several crates: the transport that carries the session stands elsewhere.
         || client.scope.function(fx).name.contains("reconnect") && nodes.iter().any(|id| body.local(*id).is_some_and(|name| &**name == "session_id"));
-    opens
-        && nodes.iter().any(|id| {
-            matches!(body.kind(*id), Kind::Method(..)) && reads_stream(client.scope, At { fx, id: *id })
-        })
+    opens && nodes.iter().any(|id| matches!(body.kind(*id), Kind::Method(..)) && reads_stream(client.scope, At { fx, id: *id }))
 }
 
 /// `continue` in an error arm of a loop that waits only at its end.
@@ -223,10 +188,7 @@ fn at_once(client: &Client<'_>, at: At) -> bool {
     let Kind::Continue(label) = body.kind(at.id) else { return false };
     let around = loops(body, at.id);
     let target = match label {
-        Some(label) => around
-            .iter()
-            .copied()
-            .find(|id| matches!(body.kind(*id), Kind::Loop(_, _, Some(own)) if own == label)),
+        Some(label) => around.iter().copied().find(|id| matches!(body.kind(*id), Kind::Loop(_, _, Some(own)) if own == label)),
         None => around.first().copied(),
     };
     let Some(target) = target else { return false };
@@ -236,18 +198,13 @@ fn at_once(client: &Client<'_>, at: At) -> bool {
     let last = stmts.iter().rposition(sleeps);
     let here = stmts.iter().position(|stmt| body.within(at.id, *stmt));
     // The only pause comes after this statement, and the statement has none.
-    let skips = matches!((here, last), (Some(here), Some(last)) if here < last)
-        && !stmts.iter().take(here.map_or(0, |here| here + 1)).any(sleeps);
+    let skips = matches!((here, last), (Some(here), Some(last)) if here < last) && !stmts.iter().take(here.map_or(0, |here| here + 1)).any(sleeps);
     if !skips || !failing(client, at) || !reopens(client, at.fx, *inside) {
         return false;
     }
     // A count in the same arm is a limit.
-    let arm = body
-        .ancestors(at.id)
-        .find(|(parent, _)| matches!(body.kind(*parent), Kind::Match(..) | Kind::If(..)));
-    !arm.is_some_and(|(_, child)| {
-        body.inside(child).into_iter().any(|id| matches!(body.kind(id), Kind::Update(..)) || waits(body, id))
-    })
+    let arm = body.ancestors(at.id).find(|(parent, _)| matches!(body.kind(*parent), Kind::Match(..) | Kind::If(..)));
+    !arm.is_some_and(|(_, child)| body.inside(child).into_iter().any(|id| matches!(body.kind(id), Kind::Update(..)) || waits(body, id)))
 }
 
 /// Whether the place is reached by an error of a request or stream.
@@ -256,8 +213,7 @@ fn failing(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     // A renewed credential is a reason to ask again at once (contract 3.2).
     let renewed = crate::flow::known(body, at.id).into_iter().any(|fact| {
-        let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) =
-            fact;
+        let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) = fact;
         body.inside(id).into_iter().any(|id| match body.kind(id) {
             Kind::Path(path) => path.last().is_some_and(|last| last.to_lowercase().contains("auth")),
             Kind::Method(_, name, _) | Kind::Field(_, name) => name.contains("auth"),
@@ -270,9 +226,7 @@ fn failing(client: &Client<'_>, at: At) -> bool {
 
 fn pauses(body: &Body, id: Id) -> bool {
     match body.kind(id) {
-        Kind::Call(callee, _) => body
-            .last_segment(*callee)
-            .is_some_and(|name| matches!(&**name, "sleep" | "sleep_until" | "delay_for")),
+        Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| matches!(&**name, "sleep" | "sleep_until" | "delay_for")),
         Kind::Method(_, name, _) => matches!(&**name, "sleep" | "tick" | "delay"),
         _ => false,
     }

@@ -81,26 +81,18 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         for id in client.ids(fx) {
             let at = At { fx, id };
             if adopts_cursor(client, at) && cursors.insert(cursor(client, at)) {
-                let message =
-                    "a resume's first event becomes the cursor, though it may have been seen before";
-                state(
-                    client,
-                    at,
-                    message,
-                    "no event is placed after the cursor that was presented",
-                    CURSOR,
-                    report,
-                );
+                let message = "a resume's first event becomes the cursor, though it may have been seen before";
+                state(client, at, message, "no event is placed after the cursor that was presented", CURSOR, report);
             }
         }
     }
 }
 
-const SESSION: &str =
-    "compare the id with the one held before it is stored, and treat a difference as a failed resume";
+const SESSION: &str = "compare the id with the one held before it is stored, and treat a difference as a failed resume";
 
 /// Ids of events are opaque and differ always: what can be told is whether one was seen before.
-const CURSOR: &str = "after a resume compare the response's session id with the one held, and refuse a first event that was already seen";
+const CURSOR: &str =
+    "after a resume compare the response's session id with the one held, and refuse a first event that was already seen";
 
 fn state(client: &Client<'_>, at: At, message: &str, here: &str, help: &'static str, report: &mut Report) {
     report.claim(Claim {
@@ -118,22 +110,14 @@ fn state(client: &Client<'_>, at: At, message: &str, here: &str, help: &'static 
 /// The type, or the function and file, that one finding stands for.
 fn owner(client: &Client<'_>, at: At) -> String {
     let function = client.scope.function(at.fx);
-    format!(
-        "{} {}",
-        client.scope.file(at.fx).path.display(),
-        function.owner.as_ref().unwrap_or(&function.name)
-    )
+    format!("{} {}", client.scope.file(at.fx).path.display(), function.owner.as_ref().unwrap_or(&function.name))
 }
 
 /// One cursor: a field's type and file, or the function of a local.
 fn cursor(client: &Client<'_>, at: At) -> String {
     let body = client.scope.body(at.fx);
     let local = matches!(body.kind(at.id), Kind::Assign(left, _) if body.local(body.peel(*left)).is_some());
-    if local {
-        format!("{} {}", owner(client, at), client.scope.function(at.fx).name)
-    } else {
-        owner(client, at)
-    }
+    if local { format!("{} {}", owner(client, at), client.scope.function(at.fx).name) } else { owner(client, at) }
 }
 
 /// `slot = Some(header)`, where nothing asks what the slot holds.
@@ -144,12 +128,7 @@ fn adopts_session(client: &Client<'_>, at: At) -> bool {
     if !client.slot(At { id: *left, ..at }).is_some_and(|slot| client.keeps_session(&slot)) {
         return false;
     }
-    let read = |origin: &At| {
-        client
-            .headers(origin.fx)
-            .iter()
-            .any(|used| used.at == *origin && used.header == Header::Session && used.value.is_none())
-    };
+    let read = |origin: &At| client.headers(origin.fx).iter().any(|used| used.at == *origin && used.header == Header::Session && used.value.is_none());
     let own = client.own(at.fx);
     let first = own.has(Deeds::INITIALISES) && !own.has(Deeds::CALLS);
     !first && client.scope.origins(At { id: *value, ..at }).iter().any(read) && !asks(client, at)
@@ -159,11 +138,8 @@ fn adopts_session(client: &Client<'_>, at: At) -> bool {
 fn asks(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     known(body, at.id).into_iter().any(|fact| {
-        let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) =
-            fact;
-        body.inside(id)
-            .into_iter()
-            .any(|id| client.slot(At { id, ..at }).is_some_and(|slot| client.keeps_session(&slot)))
+        let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) = fact;
+        body.inside(id).into_iter().any(|id| client.slot(At { id, ..at }).is_some_and(|slot| client.keeps_session(&slot)))
     })
 }
 
@@ -171,23 +147,10 @@ fn asks(client: &Client<'_>, at: At) -> bool {
 fn adopts_cursor(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     let Kind::Assign(left, right) = body.kind(at.id) else { return false };
-    let from_event = |id: Id| {
-        body.inside(id).into_iter().any(|id| matches!(body.kind(id), Kind::Field(_, name) if &**name == "id"))
-    };
-    let traced = || {
-        client
-            .scope
-            .origins(At { id: *right, ..at })
-            .iter()
-            .any(|origin| matches!(client.scope.kind(*origin), Kind::Field(_, name) if &**name == "id"))
-    };
+    let from_event = |id: Id| body.inside(id).into_iter().any(|id| matches!(body.kind(id), Kind::Field(_, name) if &**name == "id"));
+    let traced = || client.scope.origins(At { id: *right, ..at }).iter().any(|origin| matches!(client.scope.kind(*origin), Kind::Field(_, name) if &**name == "id"));
     let bare = body.call_of(*right, "Some").map_or(*right, |args| args.first().copied().unwrap_or(*right));
-    let traced = traced()
-        || client
-            .scope
-            .origins(At { id: bare, ..at })
-            .iter()
-            .any(|origin| matches!(client.scope.kind(*origin), Kind::Field(_, name) if &**name == "id"));
+    let traced = traced() || client.scope.origins(At { id: bare, ..at }).iter().any(|origin| matches!(client.scope.kind(*origin), Kind::Field(_, name) if &**name == "id"));
     if !(from_event(*right) || traced) || !is_cursor(client, At { id: *left, ..at }) {
         return false;
     }
@@ -218,9 +181,7 @@ pub(super) fn resumes(client: &Client<'_>, fx: Fx) -> bool {
         return true;
     }
     client.ids(fx).any(|id| match client.scope.kind(At { fx, id }) {
-        Kind::Method(_, name, args) => {
-            name.contains("reconnect") && !args.is_empty() || name.contains("retry_connection")
-        }
+        Kind::Method(_, name, args) => name.contains("reconnect") && !args.is_empty() || name.contains("retry_connection"),
         _ => false,
     })
 }
@@ -231,18 +192,13 @@ fn leads_to_session(client: &Client<'_>, fx: Fx, depth: u8) -> bool {
         return true;
     }
     let Some(depth) = depth.checked_sub(1) else { return false };
-    client
-        .ids(fx)
-        .flat_map(|id| client.scope.callees(At { fx, id }))
-        .any(|callee| leads_to_session(client, *callee, depth))
+    client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(|callee| leads_to_session(client, *callee, depth))
 }
 
 fn compares(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     body.ids().any(|id| match body.kind(id) {
-        Kind::Binary(Op::Eq | Op::Ne | Op::Less | Op::Greater, a, b) => {
-            [a, b].into_iter().any(|side| is_cursor(client, At { id: *side, ..at }))
-        }
+        Kind::Binary(Op::Eq | Op::Ne | Op::Less | Op::Greater, a, b) => [a, b].into_iter().any(|side| is_cursor(client, At { id: *side, ..at })),
         _ => false,
     })
 }

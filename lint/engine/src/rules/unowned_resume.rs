@@ -95,13 +95,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             let at = At { fx, id };
             if adopted::adopts(client, at) {
                 adopting.insert(fx);
-                state(
-                    client,
-                    at,
-                    "an unknown session id of a client becomes a new session",
-                    Certainty::Likely,
-                    report,
-                );
+                state(client, at, "an unknown session id of a client becomes a new session", Certainty::Likely, report);
             }
         }
     }
@@ -112,29 +106,11 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             if resumes && by_event_alone(client, at) {
                 unbound(client, at, report);
             } else if resumes && adopted::answers(client, at, &adopting) {
-                state(
-                    client,
-                    at,
-                    "a resume for an unknown session is answered by a new one",
-                    Certainty::Likely,
-                    report,
-                );
+                state(client, at, "a resume for an unknown session is answered by a new one", Certainty::Likely, report);
             } else if resumes && unasked::inert(client, at) {
-                state(
-                    client,
-                    at,
-                    "a cursor is taken and never looked up; only live events follow",
-                    Certainty::Possible,
-                    report,
-                );
+                state(client, at, "a cursor is taken and never looked up; only live events follow", Certainty::Possible, report);
             } else if unasked::unchecked(client, at) {
-                state(
-                    client,
-                    at,
-                    "a stream is opened for any session id, whether it exists or not",
-                    Certainty::Likely,
-                    report,
-                );
+                state(client, at, "a stream is opened for any session id, whether it exists or not", Certainty::Likely, report);
             }
         }
     }
@@ -149,8 +125,7 @@ fn unbound(client: &Client<'_>, at: At, report: &mut Report) {
         at,
         message: "events are looked up by their id alone, whatever the session".into(),
         help: "look events up by the session and the cursor together, and refuse a cursor of another session",
-        here: if asked { "the session is checked, but the cursor is not bound to it" } else { UNASKED }
-            .into(),
+        here: if asked { "the session is checked, but the cursor is not bound to it" } else { UNASKED }.into(),
         story: Vec::new(),
         client,
     });
