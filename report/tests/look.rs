@@ -5,7 +5,7 @@ mod stories;
 use stories::{ARGUMENTS, LATER, SESSION, SOURCE, discarded, duplicate, summary};
 use unbroken_report::render::{Address, Format, Look, renderer};
 use unbroken_report::unprintable::is_unprintable;
-use unbroken_report::{FailOn, Finding, Secrets, Verdict};
+use unbroken_report::{Exhibit, FailOn, Finding, Range, Secrets, Spot, Verdict};
 
 struct Page {
     color: bool,
@@ -23,7 +23,11 @@ impl Default for Page {
 
 impl Page {
     fn show(&self, format: Format, findings: &[Finding]) -> String {
-        let sources = |path: &str| (path == "src/client.rs").then(|| SOURCE.to_owned());
+        let sources = |path: &str| match path {
+            "src/client.rs" => Some(SOURCE.to_owned()),
+            "src/long.rs" => Some(long()),
+            _ => None,
+        };
         let Page { color, unicode, width, address, ref secrets } = *self;
         let look = Look { color, unicode, width, address, secrets: secrets.clone(), sources: &sources };
         let (mut out, mut render) = (Vec::new(), renderer(format, look));
@@ -96,6 +100,36 @@ fn a_mistake_in_code_is_drawn_in_ascii_where_there_is_no_more() {
 #[test]
 fn a_mistake_in_code_is_told_on_its_lines() {
     insta::assert_snapshot!(Page::default().show(Format::Human, &[discarded()]));
+}
+
+/// A file of 300 lines that know their number.
+fn long() -> String {
+    (1..=300).map(|line| format!("    let line_{line} = {line};\n")).collect()
+}
+
+#[test]
+fn what_lies_between_two_far_labels_is_left_out() {
+    let at = |line: u32, end_line: u32| Exhibit {
+        path: "src/long.rs".into(),
+        spot: Spot::Range(Range { line, column: 5, end_line, end_column: 9 }),
+    };
+    let mut finding = discarded();
+    finding.proof.truncate(3);
+    finding.place = Some(at(200, 200));
+    for (step, exhibit) in finding.proof.iter_mut().zip([at(200, 200), at(194, 194), at(20, 180)]) {
+        step.exhibit = Some(exhibit);
+    }
+    let shown = Page::default().show(Format::Human, std::slice::from_ref(&finding));
+    let lines: Vec<u32> = (1..=300).filter(|line| shown.contains(&format!("line_{line} "))).collect();
+    // Two neighbours share a frame; the long range, far above, is shown by its first line.
+    assert_eq!(lines, [19, 20, 21, 193, 194, 195, 196, 197, 198, 199, 200, 201], "{shown}");
+    let address: Address = |path| Some(format!("file:///{path}"));
+    for color in [false, true] {
+        let page = Page { color, address: Some(address), ..Page::default() };
+        let linked = page.show(Format::Human, std::slice::from_ref(&finding));
+        assert_eq!(links(&linked)[..2], ["file:///src/long.rs"; 2], "{linked}");
+    }
+    insta::assert_snapshot!(shown);
 }
 
 #[test]

@@ -9,10 +9,16 @@ use crate::render::paint::Paint;
 use crate::unprintable::{blot, escape};
 use crate::words::Piece;
 use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity, SourceCode,
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
+    Severity, SourceCode, SourceSpan, SpanContents,
 };
 use std::fmt;
 use unbroken_contract::Level;
+
+/// Unlabelled lines that are shown between two labels rather than left out.
+const MOST_BETWEEN: usize = 6;
+/// Lines of a labelled range that are shown; of a longer one the label stands on its first line.
+const MOST_LABELLED: u32 = 12;
 
 /// Draws a finding of the lint, without the advice that ends it.
 pub(super) fn draw(finding: &Finding, paint: Paint, sources: &Sources) -> String {
@@ -25,7 +31,7 @@ pub(super) fn draw(finding: &Finding, paint: Paint, sources: &Sources) -> String
         message: text(&finding.message.0),
         severity: severity(finding.level),
         labels: labels(finding, &steps, &place.path, &source),
-        source: NamedSource::new(escape(&place.path), source),
+        source: Excerpt { name: escape(&place.path).into_owned(), text: source },
     };
     let theme = match (paint.color, paint.unicode) {
         (true, true) => GraphicalTheme::unicode(),
@@ -49,22 +55,31 @@ pub(super) fn draw(finding: &Finding, paint: Paint, sources: &Sources) -> String
     out
 }
 
-/// The drawing with a link on the place in its first frame: miette links documentation only.
+/// The drawing with a link on the place in each frame's first line: miette links documentation only.
 fn linked(drawing: &str, path: &str, paint: Paint) -> String {
     let open = paint.either("╭─[", ",-[");
-    let place = drawing.find(open).and_then(|at| {
-        let start = at + open.len();
-        // The place ends its line with the bracket; colours may stand between.
-        let line = start + drawing[start..].find('\n')?;
-        Some((start, start + drawing[start..line].rfind(']')?))
-    });
-    match place {
-        Some((start, end)) => {
-            let text = paint.link(&drawing[start..end], path);
-            [&drawing[..start], &text, &drawing[end..]].concat()
+    let mut out = String::with_capacity(drawing.len());
+    for line in drawing.split_inclusive('\n') {
+        // Before a frame stands nothing; colours may. Source comes after its number, so it cannot pass for one.
+        let frame = line.find(open).filter(|at| bare(&line[..*at]).trim().is_empty());
+        let place = frame
+            .map(|at| at + open.len())
+            .and_then(|start| Some((start, line.rfind(']').filter(|end| *end >= start)?)));
+        match place {
+            Some((start, end)) => {
+                out.extend([&line[..start], &paint.link(&line[start..end], path), &line[end..]]);
+            }
+            None => out.push_str(line),
         }
-        None => drawing.to_owned(),
     }
+    out
+}
+
+/// Text without the escapes that set colours.
+fn bare(text: &str) -> String {
+    let mut pieces = text.split('\u{1b}');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |all, piece| all + piece.split_once('m').map_or("", |(_, rest)| rest))
 }
 
 /// `deny[session-discarded], proved, in Client::read`: what it is before what happened.
@@ -90,7 +105,7 @@ fn labels(finding: &Finding, steps: &[&Step], path: &str, source: &str) -> Vec<L
         else {
             continue;
         };
-        let Some((start, length)) = span(source, &starts, range) else { continue };
+        let Some((start, length)) = span(source, &starts, shortened(range)) else { continue };
         let label = Some(number(index, steps.len(), &text(&step.words.0)));
         labels.push(if index == 0 {
             LabeledSpan::new_primary_with_span(label, (start, length))
@@ -100,7 +115,7 @@ fn labels(finding: &Finding, steps: &[&Step], path: &str, source: &str) -> Vec<L
     }
     if labels.is_empty() {
         let range = finding.place.as_ref().and_then(|place| place.spot.range());
-        if let Some(at) = range.and_then(|range| span(source, &starts, range)) {
+        if let Some(at) = range.and_then(|range| span(source, &starts, shortened(range))) {
             labels.push(LabeledSpan::new_primary_with_span(None, at));
         }
     }
@@ -165,6 +180,14 @@ fn line_starts(source: &str) -> Vec<usize> {
     std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
+/// A range of many lines, cut at the end of its first: miette prints every line of a label.
+fn shortened(range: Range) -> Range {
+    if range.end_line.saturating_sub(range.line) < MOST_LABELLED {
+        return range;
+    }
+    Range { end_line: range.line, end_column: u32::MAX, ..range }
+}
+
 /// Byte offset and length of a range, cut at the end of the source; `None` where it starts beyond.
 fn span(source: &str, starts: &[usize], range: Range) -> Option<(usize, usize)> {
     let offset = |line: u32, column: u32| -> Option<usize> {
@@ -181,13 +204,36 @@ fn span(source: &str, starts: &[usize], range: Range) -> Option<(usize, usize)> 
     Some((start, end - start))
 }
 
+/// The source as miette reads it, so that labels far apart are drawn in frames of their own.
+#[derive(Debug)]
+struct Excerpt {
+    name: String,
+    text: String,
+}
+
+impl SourceCode for Excerpt {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let read = self.text.read_span(span, before, after)?;
+        // miette draws what lies between two labels if the first one's lines reach the second one's, and counts them
+        // from the start of the file.
+        let lines = read.data().iter().filter(|byte| **byte == b'\n').count() + MOST_BETWEEN - 2;
+        let (data, span, line, column) = (read.data(), *read.span(), read.line(), read.column());
+        Ok(Box::new(MietteSpanContents::new_named(self.name.clone(), data, span, line, column, lines)))
+    }
+}
+
 #[derive(Debug)]
 struct Story {
     code: String,
     message: String,
     severity: Severity,
     labels: Vec<LabeledSpan>,
-    source: NamedSource<String>,
+    source: Excerpt,
 }
 
 impl fmt::Display for Story {
