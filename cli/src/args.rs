@@ -9,8 +9,8 @@ use crate::shell::{CompletionsArgs, ManArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use unbroken_report::FailOn;
 use unbroken_report::render::Format;
+use unbroken_report::{Certainty, FailOn};
 
 /// Finds MCP clients that lose sessions, lose cursors and send tool calls twice.
 #[derive(Parser, Debug)]
@@ -69,6 +69,9 @@ pub(crate) struct Shared {
     /// The level from which on findings make the exit code 1
     #[arg(long, global = true, value_name = "LEVEL", default_value = "deny")]
     pub(crate) fail_on: FailOnArg,
+    /// Leave out findings that are less sure than this; the exit code does not know them either
+    #[arg(long, global = true, value_name = "CERTAINTY", default_value = "possible")]
+    pub(crate) min_certainty: CertaintyArg,
     /// Leave out the findings that this file holds
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
@@ -96,6 +99,13 @@ pub(crate) enum FailOnArg {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CertaintyArg {
+    Possible,
+    Likely,
+    Proved,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorArg {
     Auto,
     Always,
@@ -109,6 +119,16 @@ impl From<FailOnArg> for FailOn {
             FailOnArg::Warn => FailOn::Warn,
             FailOnArg::Deny => FailOn::Deny,
             FailOnArg::Never => FailOn::Never,
+        }
+    }
+}
+
+impl From<CertaintyArg> for Certainty {
+    fn from(certainty: CertaintyArg) -> Certainty {
+        match certainty {
+            CertaintyArg::Possible => Certainty::Possible,
+            CertaintyArg::Likely => Certainty::Likely,
+            CertaintyArg::Proved => Certainty::Proved,
         }
     }
 }

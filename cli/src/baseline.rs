@@ -66,9 +66,11 @@ pub(crate) fn change(args: &BaselineArgs, shared: &Shared) -> Result<u8, Fault> 
         Action::Prune(of) => (of, read(&path)?),
     };
     let writes = matches!(args.action, Action::Write(_));
+    // What is not shown is not remembered; it is found all the same, so that nothing is pruned for it.
+    let least = shared.min_certainty.into();
     let mut found = BTreeSet::new();
     let mut summary = of.work().findings(shared, &mut |finding| {
-        if writes {
+        if writes && finding.certainty >= least {
             baseline.add(&finding);
         }
         found.insert(finding.fingerprint);

@@ -78,8 +78,11 @@ pub(crate) fn run(work: Work<'_>, shared: &Shared) -> Result<u8, Fault> {
     let known = shared.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), baseline::read)?;
     let mut outputs = Outputs::open(shared, &work.inputs())?;
     let mut tally = Summary::default();
+    let least = shared.min_certainty.into();
     let mut summary = work.findings(shared, &mut |finding| {
-        if known.holds(&finding) {
+        if finding.certainty < least {
+            tally.less_certain += 1;
+        } else if known.holds(&finding) {
             tally.baselined += 1;
         } else {
             tally.count(&finding);
@@ -88,6 +91,7 @@ pub(crate) fn run(work: Work<'_>, shared: &Shared) -> Result<u8, Fault> {
     })?;
     summary.counts = tally.counts;
     summary.baselined = tally.baselined;
+    summary.less_certain = tally.less_certain;
     let verdict = Verdict::on(&summary, shared.fail_on.into());
     outputs.finish(&summary, verdict)?;
     Ok(verdict.exit_code())

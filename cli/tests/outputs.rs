@@ -113,6 +113,73 @@ fn what_is_left_out_is_in_no_format() {
 }
 
 #[test]
+fn what_is_less_certain_than_asked_for_is_in_no_format_and_fails_nothing() {
+    let files = broken_run(View::Proxy);
+    let rank = |finding: &serde_json::Value| {
+        ["possible", "likely", "proved"]
+            .iter()
+            .position(|word| finding["certainty"] == *word)
+            .expect("a word")
+    };
+    let all = findings(&audit("json", &files, &[]).out);
+    assert!(all.iter().any(|finding| rank(finding) < 2), "the proxy alone proves not everything");
+    for (least, word) in ["possible", "likely", "proved"].iter().enumerate() {
+        let expected: Vec<_> = all.iter().filter(|finding| rank(finding) >= least).cloned().collect();
+        let out = audit("json", &files, &["--min-certainty", word]);
+        assert_eq!(findings(&out.out), expected, "{word}");
+        assert_eq!(summary(&out.out)["less_certain"], all.len() - expected.len(), "{word}");
+        let fails = expected.iter().any(|finding| finding["level"] == "deny");
+        for format in FORMATS {
+            let ran = audit(format, &files, &["--min-certainty", word]);
+            assert_eq!(ran.code, i32::from(fails), "{format} {word}");
+            for finding in all.iter().filter(|finding| rank(finding) < least) {
+                let print = finding["fingerprint"].as_str().expect("text");
+                assert!(!ran.out.contains(print), "{format} {word} tells {print}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_baseline_forgets_nothing_for_being_less_certain() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let baseline = folder.path().join("baseline.json");
+    let change = |action: &str, certainty: &str| {
+        let mut command = command();
+        command.args(["baseline", action, "--min-certainty", certainty, "--baseline"]).arg(&baseline);
+        let changed = ran(command.arg("audit").args(broken_run(View::Proxy)).output().expect("it was built"));
+        assert_eq!(changed.code, 0, "{}", changed.err);
+        std::fs::read_to_string(&baseline).expect("it was written")
+    };
+    let sure = change("write", "proved");
+    let all = change("write", "possible");
+    assert!(sure.len() < all.len(), "{sure}");
+    assert_eq!(change("prune", "proved"), all);
+}
+
+#[test]
+fn a_log_may_come_by_the_standard_input() {
+    let file = &broken_run(View::Wire)[0];
+    let piped = |files: &[&str]| {
+        let mut command = command();
+        command.args(["audit", "--format", "json"]).args(files);
+        command.stdin(std::fs::File::open(file).expect("it is shipped"));
+        ran(command.output().expect("it was built"))
+    };
+    let (named, piped_in) = (audit("json", std::slice::from_ref(file), &[]), piped(&["-"]));
+    assert_eq!(piped_in.out, named.out.replace(&file.display().to_string(), "<stdin>"));
+    assert_eq!((piped_in.code, piped_in.err.as_str()), (1, ""));
+    assert_eq!(piped(&["-", "-"]).out, piped_in.out, "it is read once");
+    let proxy = broken_run(View::Proxy)[0].display().to_string();
+    let beside = summary(&piped(&[&proxy, "-"]).out);
+    assert!(
+        beside["inputs"].as_array().is_some_and(|inputs| inputs.iter().all(|input| input["read"] == true))
+    );
+    let guessed = ran(command().args(["mapping", "guess", "-"]).output().expect("it was built"));
+    assert!(guessed.code == 2 && guessed.err.contains("give a file"), "{}", guessed.err);
+}
+
+#[test]
 fn the_list_of_rules_has_every_breach_once() {
     let listed = unbroken(["rules"]);
     let ids: Vec<&str> = listed.out.lines().filter_map(|line| line.split_whitespace().next()).collect();

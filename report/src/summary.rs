@@ -23,6 +23,8 @@ pub struct Summary {
     pub accepted: u64,
     /// Findings left out because the baseline holds them.
     pub baselined: u64,
+    /// Findings left out because they are less sure than was asked for.
+    pub less_certain: u64,
 }
 
 /// Counts of traffic for plots, each list in the order of its axis. Empty where they were not gathered.

@@ -98,6 +98,7 @@ struct SummaryLine<'a> {
     levels: Levels,
     accepted: u64,
     baselined: u64,
+    less_certain: u64,
     seen: SeenField,
     inputs: Vec<InputField<'a>>,
     problems: Vec<ProblemField>,
@@ -273,6 +274,7 @@ impl Render for Json {
             },
             accepted: summary.accepted,
             baselined: summary.baselined,
+            less_certain: summary.less_certain,
             seen: SeenField::of(&summary.seen),
             inputs: summary
                 .inputs

@@ -178,7 +178,11 @@ fn numbers(summary: &Summary) -> Vec<(&'static str, String)> {
             }
         }
     }
-    for (name, left_out) in [("accepted", summary.accepted), ("in the baseline", summary.baselined)] {
+    for (name, left_out) in [
+        ("accepted", summary.accepted),
+        ("in the baseline", summary.baselined),
+        ("less certain than asked for", summary.less_certain),
+    ] {
         if left_out > 0 {
             numbers.push(count(name, left_out));
         }

@@ -141,6 +141,9 @@ fn counts(summary: &Summary, paint: Paint, out: &mut String) {
     if summary.baselined > 0 {
         let _ = writeln!(out, "  {} in the baseline", counted(summary.baselined, "finding"));
     }
+    if summary.less_certain > 0 {
+        let _ = writeln!(out, "  {} less certain than asked for", counted(summary.less_certain, "finding"));
+    }
     out.push('\n');
 }
 
