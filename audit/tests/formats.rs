@@ -371,3 +371,61 @@ fn logs_without_mcp_facts_are_recognised_and_explain() {
     let (_, taken) = read_text("{\"level\":\"info\",\"msg\":\"started\"}\n");
     assert!(!taken.summary.read && taken.problems.is_empty(), "{taken:?}");
 }
+
+#[test]
+fn other_shells_of_a_format_are_known_by_its_name() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/logs/formats");
+    let expected = [
+        ("agentgateway_spans.jsonl", "agentgateway in otlp traces"),
+        ("agentgateway_text.log", "agentgateway (text)"),
+        ("azure_apim_diagnostic.json", "azure apim mcp"),
+        ("caddy_with_bodies.jsonl", "caddy access log"),
+        ("dotnet_serilog.jsonl", ".net mcp sdk"),
+        ("envoy_long_flags.jsonl", "envoy access log"),
+        ("envoy_mcp_as_text.jsonl", "envoy access log"),
+        ("fastmcp_plain.jsonl", "python mcp sdk"),
+        ("fastmcp_structlog.jsonl", "fastmcp structured"),
+        ("haproxy_text.log", "haproxy http log (text)"),
+        ("istio_text.log", "envoy access log (text)"),
+        ("java_gelf.jsonl", "java mcp sdk"),
+        ("nginx_text.log", "nginx access log (text)"),
+        ("python_otlp_logs.jsonl", "python mcp sdk in otlp logs"),
+        ("traefik_clf.log", "traefik access log (CLF)"),
+    ];
+    for (file, format) in expected {
+        let (_, taken) = read(&folder.join(file));
+        assert_eq!(taken.summary.format, format, "{file}");
+        assert!(taken.summary.read && taken.problems.is_empty(), "{file}: {:?}", taken.problems);
+    }
+}
+
+#[test]
+fn loggers_go_by_many_names() {
+    let message = r#""Session S1 idle timeout""#;
+    let logger = "mcp.server.streamable_http_manager";
+    let lines = [
+        format!(
+            r#"{{"@timestamp":"2026-08-14T09:00:05Z","log":{{"level":"info","logger":"{logger}"}},"message":{message}}}"#
+        ),
+        format!(
+            r#"{{"@timestamp":"2026-08-14T09:00:05Z","log.level":"info","log.logger":"{logger}","message":{message}}}"#
+        ),
+        format!(r#"{{"created":1786698005.123,"levelname":"INFO","name":"{logger}","message":{message}}}"#),
+        format!(
+            r#"{{"text":"x","record":{{"level":{{"name":"INFO"}},"name":"{logger}","message":{message},"time":{{"timestamp":1786698005.123}}}}}}"#
+        ),
+        format!(
+            r#"{{"severity":"INFO","time":"2026-08-14T09:00:05Z","message":{message},"logging.googleapis.com/labels":{{"python_logger":"{logger}"}}}}"#
+        ),
+    ];
+    for line in lines {
+        let (events, taken) = read_text(&format!("{line}\n"));
+        assert!(taken.problems.is_empty(), "{line}: {:?}", taken.problems);
+        let Some(What::Lifecycle(step)) = events.first().map(|event| &event.what) else { panic!("{line}") };
+        assert_eq!(
+            (step.step, step.session.as_deref()),
+            (LifecycleStep::SessionExpired, Some("S1")),
+            "{line}"
+        );
+    }
+}
