@@ -69,6 +69,40 @@ fn the_list_of_rules_is_the_catalogue() {
     generated(&docs().join("rules/README.md"), &list);
 }
 
+/// A page with every shown file as the file is now: a comment `<!-- shows FILE -->`, then a fenced block with its text.
+fn with_files(page: &str, folder: &Path) -> String {
+    let mut parts = page.split("<!-- shows ");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let shown = part.split_once(" -->\n\n```").and_then(|(name, rest)| {
+            let (kind, rest) = rest.split_once('\n')?;
+            Some((name, kind, rest.split_once("```\n")?.1))
+        });
+        let (name, kind, rest) = shown.expect("a shown file is a comment, an empty line and a fenced block");
+        let text = read(&folder.join(name));
+        out.push_str(&format!("<!-- shows {name} -->\n\n```{kind}\n{}\n```\n{rest}", text.trim_end()));
+    }
+    out
+}
+
+/// Pages are read where nobody puts files into them, so the files' text stands in the page.
+#[test]
+fn shown_files_are_as_they_are() {
+    let mut shown = 0;
+    for path in pages() {
+        let page = read(&path);
+        assert!(!page.contains("{{#"), "{} asks mdBook for text", path.display());
+        shown += page.matches("<!-- shows ").count();
+        generated(&path, &with_files(&page, path.parent().expect("it has one")));
+    }
+    assert!(shown >= 9, "{shown} files are shown");
+    let page = "a\n<!-- shows book.toml -->\n\n```toml\nold\n```\nb\n";
+    let whole = with_files(page, &docs());
+    assert!(
+        whole.starts_with("a\n") && whole.contains("title = \"Unbroken\"\n") && whole.ends_with("```\nb\n")
+    );
+}
+
 fn pages() -> Vec<PathBuf> {
     let mut pages = Vec::new();
     for folder in ["", "rules", "formats"] {
@@ -90,13 +124,11 @@ fn the_summary_lists_every_page() {
 }
 
 #[test]
-fn links_and_inclusions_lead_somewhere() {
+fn links_lead_somewhere() {
     for page in pages() {
         let (text, folder) = (read(&page), page.parent().expect("it has one"));
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-        let included = text.split("{{#include ").skip(1).filter_map(|rest| rest.split("}}").next());
-        for target in links.chain(included).filter(|target| !target.contains("://") && !target.contains(' '))
-        {
+        for target in links.filter(|target| !target.contains("://") && !target.contains(' ')) {
             let file = target.split('#').next().unwrap_or_default();
             assert!(file.is_empty() || folder.join(file).exists(), "{} leads to {target}", page.display());
         }

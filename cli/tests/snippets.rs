@@ -1,5 +1,6 @@
 //! The configuration that the documentation shows is started as it stands there, a session goes through it, and the
-//! audit reads what was written. What is not installed is skipped with a word.
+//! audit reads what was written. What is not installed is skipped with a word; agentgateway's is held against its own
+//! schema, the OpenTelemetry collector's is read as YAML only.
 
 mod command;
 
@@ -13,10 +14,13 @@ use std::time::{Duration, Instant};
 
 const SESSION: &str = "5f1c2b7e-0a51-4c0e-9d61-7b6a1f0c9a01";
 
-fn program(names: &[&str]) -> Option<PathBuf> {
-    let found = names.iter().map(PathBuf::from).find(|path| path.is_file());
+/// The program, on the path or where daemons lie, or the reason why it is not tried, printed.
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from));
+    let found = folders.map(|folder| folder.join(name)).find(|file| file.is_file());
     if found.is_none() {
-        eprintln!("skipped: none of {} is installed", names.join(", "));
+        eprintln!("skipped: {name} is not installed");
     }
     found
 }
@@ -92,13 +96,22 @@ fn ask(port: u16, method: &str, headers: &str, body: &str) -> String {
     write!(
         stream,
         "{method} /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUser-Agent: example-agent/1.0\r\nConnection: close\r\n\
-         Content-Type: application/json\r\nMcp-Protocol-Version: 2025-11-25\r\n{headers}{length}\r\n{body}"
+         Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Mcp-Protocol-Version: 2025-11-25\r\n{headers}{length}\r\n{body}"
     )
     .expect("the proxy reads");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("the proxy answers");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     answer
+}
+
+/// Whether somebody answers a plain GET with 200.
+fn answers(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
+    let asked = write!(stream, "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+    let mut answer = String::new();
+    asked.is_ok() && stream.read_to_string(&mut answer).is_ok() && answer.starts_with("HTTP/1.1 200")
 }
 
 /// A whole session: opened, a call, a resumed stream, ended.
@@ -151,9 +164,7 @@ fn audited(log: &Path) -> Value {
 
 #[test]
 fn nginx_logs_what_an_audit_needs() {
-    let Some(nginx) = program(&["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"]) else {
-        return;
-    };
+    let Some(nginx) = program("nginx") else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (at, port) = (folder.path().display().to_string(), free_port());
     let location = snippet("nginx-location.conf").replace("/var/log/nginx", &at);
@@ -179,9 +190,7 @@ fn nginx_logs_what_an_audit_needs() {
 
 #[test]
 fn haproxy_logs_what_an_audit_needs() {
-    let Some(haproxy) = program(&["/usr/sbin/haproxy", "/usr/bin/haproxy", "/usr/local/sbin/haproxy"]) else {
-        return;
-    };
+    let Some(haproxy) = program("haproxy") else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let port = free_port();
     let config = format!(
@@ -207,7 +216,7 @@ fn haproxy_logs_what_an_audit_needs() {
 
 #[test]
 fn caddy_logs_what_an_audit_needs() {
-    let Some(caddy) = program(&["/usr/bin/caddy", "/usr/local/bin/caddy"]) else { return };
+    let Some(caddy) = program("caddy") else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (at, port) = (folder.path().display().to_string(), free_port());
     let site = snippet("Caddyfile")
@@ -229,18 +238,121 @@ fn caddy_logs_what_an_audit_needs() {
     assert!(seen["inputs"][0]["format"].as_str().is_some_and(|name| name.contains("caddy")), "{seen}");
 }
 
+/// A snippet with every line moved right, as it stands in a larger file.
+fn indented(name: &str, columns: usize) -> String {
+    snippet(name).lines().map(|line| format!("{}{line}\n", " ".repeat(columns))).collect()
+}
+
 #[test]
-fn the_other_snippets_are_yaml() {
-    let python = Command::new("python3").args(["-c", "import yaml"]).stderr(Stdio::null()).status();
-    if !python.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: python3 has no module yaml");
-        return;
+fn envoy_logs_what_an_audit_needs() {
+    let Some(envoy) = program("envoy") else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (at, port) = (folder.path().display().to_string(), free_port());
+    let address = |port| format!("{{ socket_address: {{ address: 127.0.0.1, port_value: {port} }} }}");
+    let manager = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+    let config = format!(
+        "static_resources:\n  listeners:\n  - address: {listen}\n    filter_chains:\n    - filters:\n\
+         \x20     - name: envoy.filters.network.http_connection_manager\n        typed_config:\n\
+         \x20         \"@type\": {manager}\n          stat_prefix: mcp\n{log}{filters}\
+         \x20         route_config:\n            virtual_hosts:\n            - name: mcp\n              domains: [\"*\"]\n\
+         \x20             routes: [{{ match: {{ prefix: / }}, route: {{ cluster: mcp, timeout: 0s }} }}]\n\
+         \x20 clusters:\n  - name: mcp\n    load_assignment:\n      cluster_name: mcp\n\
+         \x20     endpoints: [{{ lb_endpoints: [{{ endpoint: {{ address: {server} }} }}] }}]\n",
+        listen = address(port),
+        log = indented("envoy-access-log.yaml", 10).replace("/var/log/envoy", &at),
+        filters = indented("envoy-filters.yaml", 10),
+        server = address(server()),
+    );
+    let file = folder.path().join("envoy.yaml");
+    std::fs::write(&file, config).expect("it can be written");
+    let mut command = Command::new(envoy);
+    command.args(["--disable-hot-restart", "--concurrency", "1", "--file-flush-interval-msec", "100"]);
+    command.args(["--log-level", "error", "--config-path"]).arg(&file);
+    let _proxy = Proxy::start(&mut command, port);
+    visit(port);
+    let seen = audited(&folder.path().join("mcp-access.jsonl"));
+    let facts = ["sessions", "calls", "resumes"].map(|fact| seen["seen"][fact].as_u64());
+    assert_eq!(facts, [Some(1), Some(1), Some(1)], "{seen}");
+    assert_eq!(seen["inputs"][0]["format"], "envoy access log", "{seen}");
+}
+
+#[test]
+fn traefik_logs_what_an_audit_needs() {
+    let Some(traefik) = program("traefik") else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (at, port, probe) = (folder.path().display().to_string(), free_port(), free_port());
+    let config = format!(
+        "{}entryPoints:\n  mcp:\n    address: 127.0.0.1:{port}\n\
+         \x20 probe:\n    address: 127.0.0.1:{probe}\n    observability:\n      accessLogs: false\nproviders:\n  file:\n    filename: {at}/routes.yaml\n\
+         global:\n  checkNewVersion: false\n  sendAnonymousUsage: false\n",
+        snippet("traefik.yaml").replace("/var/log/traefik", &at)
+    );
+    let routes = format!(
+        "http:\n  routers:\n    mcp:\n      rule: PathPrefix(`/`)\n      service: mcp\n  services:\n    mcp:\n      loadBalancer:\n\
+         \x20       servers:\n        - url: http://127.0.0.1:{}\n",
+        server()
+    );
+    std::fs::write(folder.path().join("routes.yaml"), routes).expect("it can be written");
+    let file = folder.path().join("traefik.yaml");
+    std::fs::write(&file, config).expect("it can be written");
+    let mut command = Command::new(traefik);
+    command.arg(format!("--configFile={}", file.display())).stdout(Stdio::null()).stderr(Stdio::null());
+    let _proxy = Proxy::start(&mut command, port);
+    // It listens before it has read its routes; asking for them is not logged.
+    let begun = Instant::now();
+    while !answers(probe) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "the proxy has no route");
+        std::thread::sleep(Duration::from_millis(100));
     }
-    for name in ["envoy-access-log.yaml", "traefik.yaml", "agentgateway.yaml", "otel-collector.yaml"] {
-        let file = root().join("docs/snippets").join(name);
-        let script = "import sys,yaml; d=yaml.safe_load(open(sys.argv[1])); assert isinstance(d,dict) and d";
-        let parsed =
-            ran(Command::new("python3").args(["-c", script]).arg(&file).output().expect("python starts"));
-        assert_eq!(parsed.code, 0, "{name}: {}", parsed.err);
+    visit(port);
+    let seen = audited(&folder.path().join("access.jsonl"));
+    // Traefik logs no bodies, so the call is not seen as one.
+    let facts = ["sessions", "resumes"].map(|fact| seen["seen"][fact].as_u64());
+    assert_eq!(facts, [Some(1), Some(1)], "{seen}");
+    assert_eq!(seen["inputs"][0]["format"], "traefik access log", "{seen}");
+}
+
+/// A snippet of YAML as JSON; or nothing and a word why, where nobody reads YAML.
+fn yaml(name: &str) -> Option<Value> {
+    let there = Command::new("python3").args(["-c", "import yaml"]).stderr(Stdio::null()).status();
+    if !there.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: python3 has no module yaml");
+        return None;
+    }
+    let script = "import json,sys,yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))";
+    let file = root().join("docs/snippets").join(name);
+    let read = ran(Command::new("python3").args(["-c", script]).arg(&file).output().expect("python starts"));
+    assert_eq!(read.code, 0, "{name}: {}", read.err);
+    Some(serde_json::from_str(&read.out).expect("python writes JSON"))
+}
+
+#[test]
+fn agentgateway_knows_every_key_of_its_snippet() {
+    let file = root().join("fixtures/schema/agentgateway-access-log.json");
+    let schema: Value =
+        serde_json::from_str(&std::fs::read_to_string(file).expect("it is shipped")).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema is valid itself");
+    let Some(mut snippet) = yaml("agentgateway.yaml") else { return };
+    let errors: Vec<String> = validator.iter_errors(&snippet).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    snippet["frontendPolicies"]["accessLog"]["ad"] = serde_json::json!({});
+    assert!(!validator.is_valid(&snippet), "a key that agentgateway does not know is refused");
+}
+
+#[test]
+fn the_collector_snippet_is_yaml_whose_pipelines_name_what_there_is() {
+    let Some(snippet) = yaml("otel-collector.yaml") else { return };
+    let pipelines = snippet["service"]["pipelines"].as_object().expect("it has pipelines");
+    assert!(!pipelines.is_empty());
+    for (name, pipeline) in pipelines {
+        for part in ["receivers", "exporters"] {
+            for used in pipeline[part].as_array().expect("a list") {
+                let used = used.as_str().expect("a name");
+                assert!(
+                    snippet[part].get(used).is_some(),
+                    "{name} names {used}, which is configured nowhere"
+                );
+            }
+        }
     }
 }
