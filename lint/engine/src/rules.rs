@@ -54,6 +54,8 @@ rules! {
 mod marked;
 #[cfg(test)]
 mod pages;
+#[cfg(test)]
+mod shapes;
 
 /// The `//!` block at the top of a file, still with its markers; [`text`] takes them off.
 fn leading_block(source: &'static str) -> &'static str {

@@ -175,10 +175,7 @@ impl Client<'_> {
             "delete" => Deeds::DELETE,
             _ => Deeds::default(),
         };
-        if verb != Deeds::default()
-            && args.len() == 1
-            && (self.http_receiver(at, receiver) || builds_request(body, at.id))
-        {
+        if verb != Deeds::default() && args.len() == 1 && self.begins_request(at, receiver) {
             deeds = deeds.with(verb).with(Deeds::SENDS);
         }
         match &**name {
@@ -204,6 +201,11 @@ impl Client<'_> {
             _ => {}
         }
         deeds
+    }
+
+    /// Whether a method named like an HTTP method begins a request: on an HTTP client, or built up as one.
+    pub(crate) fn begins_request(&self, at: At, receiver: Id) -> bool {
+        self.http_receiver(at, receiver) || builds_request(self.scope.body(at.fx), at.id)
     }
 
     /// Whether the receiver is an HTTP client: by its name, or as `self` of one.
@@ -330,11 +332,26 @@ fn builds_request(body: &Body, id: Id) -> bool {
                 _ => return false,
             },
             Kind::Try(_) | Kind::Await(_) => {}
+            Kind::Let(pat, Some(init), _) if *init == child => {
+                return body.bound(*pat).into_iter().any(|name| built_later(body, name));
+            }
             _ => return false,
         }
         child = parent;
     }
     false
+}
+
+/// Whether a local variable is built up as a request, or sent as one, somewhere in the function.
+fn built_later(body: &Body, name: &Name) -> bool {
+    body.ids().any(|id| match body.kind(id) {
+        Kind::Method(receiver, method, args) if body.local(*receiver) == Some(name) => match &**method {
+            "header" | "headers" | "bearer_auth" | "basic_auth" | "json" | "body" => true,
+            "send" => args.is_empty(),
+            _ => false,
+        },
+        _ => false,
+    })
 }
 
 /// Whether a pattern singles 404 out; one of many statuses in one pattern is no such thing.

@@ -33,12 +33,30 @@ impl Builder<'_> {
             }
             _ => {}
         }
-        let parts = self.parts(&mac.tokens, place);
+        let mut parts = self.parts(&mac.tokens, place);
+        self.captured(&mut parts);
         let label = self.name(&name);
         let stops =
             matches!(name.as_str(), "bail" | "panic" | "unreachable" | "todo" | "unimplemented" | "yeet");
         let id = self.add(Kind::Macro(label, parts), place);
         if stops { self.add(Kind::Return(Some(id)), place) } else { id }
+    }
+
+    /// Adds the variables that format strings name inline, `"{error}"`, as the parts they stand for.
+    fn captured(&mut self, parts: &mut Vec<Id>) {
+        let texts: Vec<_> = parts
+            .iter()
+            .filter_map(|id| match self.body.kind(*id) {
+                Kind::Str(text) => Some((text.clone(), self.range_of(*id))),
+                _ => None,
+            })
+            .collect();
+        for (text, place) in texts {
+            for name in inline_names(&text) {
+                let kind = Kind::Path(vec![self.name(name)]);
+                parts.push(self.add(kind, place));
+            }
+        }
     }
 
     fn matches(&mut self, mac: &Macro, place: Range) -> Option<Id> {
@@ -111,6 +129,29 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// The names between braces of a format string; `{{` is none, nor is a place by number or of no name.
+fn inline_names(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let (_, after) = rest.split_once('{')?;
+            if let Some(escaped) = after.strip_prefix('{') {
+                rest = escaped;
+                continue;
+            }
+            let end = after.find(['}', ':', '{'])?;
+            rest = &after[end..];
+            let name = &after[..end];
+            let mut chars = name.chars();
+            let is_name = chars.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+                && chars.all(|char| char.is_alphanumeric() || char == '_');
+            if is_name {
+                return Some(name);
+            }
+        }
+    })
 }
 
 trait Plain: Sized {

@@ -125,8 +125,8 @@ mod restarted;
 mod swallowed;
 
 use super::{Claim, Report};
-use crate::client::{Client, Deeds};
-use crate::facts::ir::{Body, Id, Kind, Op, PatKind};
+use crate::client::{Client, Deeds, Header};
+use crate::facts::ir::{Arm, Body, Id, Kind, Op, PatKind};
 use crate::finding::Certainty;
 use crate::flow::leaves;
 use crate::scope::{At, Fx};
@@ -248,14 +248,20 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
     let body = client.scope.body(fx);
     let mut found: Option<(Id, &'static str)> = None;
     let mut read: Option<(Id, &'static str)> = None;
+    let earlier = handshake(client, fx);
     for id in body.ids() {
+        if earlier.is_some_and(|first| body.range(id) < body.range(first)) {
+            continue;
+        }
         let here = match body.kind(id) {
             Kind::Method(_, name, _) if name.starts_with("error_for_status") => (id, "is swallowed by error_for_status"),
             Kind::If(cond, then, other) => {
                 let refused = refuses(body, *cond);
                 let turns = leaves(body, *then) || other.is_some_and(|other| leaves(body, other));
-                let yields = other.is_some() && body.inside(*then).iter().any(|id| body.call_of(*id, "Err").is_some());
-                if !refused || !(turns || yields) {
+                let fails = |id: Id| body.inside(id).iter().any(|id| body.call_of(*id, "Err").is_some());
+                let yields = other.is_some_and(|other| fails(*then) || fails(other));
+                let renewed = renews(client, fx, *then) || other.is_some_and(|other| renews(client, fx, other));
+                if !refused || !(turns || yields) || renewed {
                     continue;
                 }
                 (*cond, "is one failure among others")
@@ -265,6 +271,12 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
                     continue;
                 };
                 (rest.body, "is one failure among others")
+            }
+            Kind::Match(value, arms) => {
+                let Some(rest) = other_answers(body, arms).filter(|rest| is_response(client, At { fx, id: *value }) && !renews(client, fx, *rest)) else {
+                    continue;
+                };
+                (rest, "is one failure among others")
             }
             Kind::Method(receiver, name, args) if args.is_empty() && reads_body(name) => {
                 if read.is_none() && !hands_status_on(body) && is_response(client, At { fx, id: *receiver }) {
@@ -279,6 +291,24 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
         }
     }
     found.or(read)
+}
+
+/// Where the session is first attached in a function that makes it before: what comes earlier is the handshake's, without one.
+fn handshake(client: &Client<'_>, fx: Fx) -> Option<Id> {
+    let body = client.scope.body(fx);
+    let attached = client.headers(fx).iter().filter(|used| used.header == Header::Session && used.value.is_some());
+    let first = attached.map(|used| used.at.id).min_by_key(|id| body.range(*id))?;
+    client.own(fx).has(Deeds::INITIALISES.with(Deeds::LEARNS)).then_some(first)
+}
+
+/// The arm of all other answers beside one for success: `Ok(r) if r.status().is_success() => …, Ok(r) => …`.
+fn other_answers(body: &Body, arms: &[Arm]) -> Option<Id> {
+    let answered = |arm: &&Arm| body.mentions(arm.pat, "Ok");
+    let success = |guard: Id| matches!(body.kind(guard), Kind::Method(_, name, _) if &**name == "is_success");
+    let mut answers = arms.iter().filter(answered);
+    answers.next()?.guard.filter(|guard| success(*guard))?;
+    let rest = answers.next().filter(|arm| arm.guard.is_none())?;
+    Some(rest.body)
 }
 
 /// Whether the status goes to the caller as a part of what is returned.

@@ -173,7 +173,7 @@ fn bare_get(client: &Client<'_>, at: At) -> bool {
 
 fn is_get(client: &Client<'_>, at: At) -> bool {
     match client.scope.kind(at) {
-        Kind::Method(_, name, args) => &**name == "get" && args.len() == 1 && !client.headers(at.fx).iter().any(|used| used.at == at),
+        Kind::Method(receiver, name, args) => &**name == "get" && args.len() == 1 && client.begins_request(at, *receiver),
         Kind::Call(callee, _) => client.scope.body(at.fx).last_segment(*callee).is_some_and(|name| &**name == "get"),
         _ => false,
     }

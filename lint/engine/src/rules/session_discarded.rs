@@ -120,6 +120,7 @@ use crate::client::{Client, Deeds};
 use crate::facts::ir::{Body, Id, Kind};
 use crate::finding::Certainty;
 use crate::flow::cause::Why;
+use crate::flow::{Known, known};
 use crate::scope::{At, Fx};
 pub(super) use act::{Act, act};
 pub(super) use purpose::{Purpose, purpose};
@@ -157,6 +158,9 @@ fn absence(client: &Client<'_>, at: At, report: &mut Report) {
     if deeds.has(Deeds::INITIALISES) && !deeds.has(Deeds::CALLS) || name.contains("initial") || name.contains("handshake") {
         return;
     }
+    if empty_before(client, at) {
+        return;
+    }
     report.claim(Claim {
         breach: Breach::SessionDiscarded,
         certainty: Certainty::Proved,
@@ -167,6 +171,20 @@ fn absence(client: &Client<'_>, at: At, report: &mut Report) {
         story: Vec::new(),
         client,
     });
+}
+
+/// Whether nothing is stored yet where the header is: `if session.is_none() { session = header }`.
+fn empty_before(client: &Client<'_>, at: At) -> bool {
+    let body = client.scope.body(at.fx);
+    let Kind::Assign(left, _) = body.kind(at.id) else { return false };
+    let Some(slot) = client.slot(At { id: *left, ..at }) else { return false };
+    known(body, at.id).into_iter().any(|fact| {
+        let (Known::True(test) | Known::False(test)) = fact else { return false };
+        let empty = matches!(fact, Known::True(_));
+        let asked = if empty { "is_none" } else { "is_some" };
+        matches!(body.kind(test), Kind::Method(receiver, name, _)
+            if &**name == asked && client.slot(At { id: *receiver, ..at }).as_ref() == Some(&slot))
+    })
 }
 
 /// What is done to the session, and how control comes there.

@@ -126,9 +126,8 @@ impl Search<'_> {
             Kind::Method(receiver, ..) => is_handle(self.client, At { id: *receiver, ..*origin }),
             _ => false,
         };
-        let traffic = Deeds::SENDS.with(Deeds::USES_HANDLE).with(Deeds::READS);
         let origins = self.client.scope.origins(place);
-        if origins.iter().any(|origin| on_handle(origin) || self.client.deeds_of(*origin).only(traffic) != Deeds::default()) {
+        if origins.iter().any(|origin| on_handle(origin) || self.traffic(*origin)) {
             return true;
         }
         // An error that was handed in, or comes from a call that cannot be followed, of code that is about the session.
@@ -138,6 +137,17 @@ impl Search<'_> {
             _ => false,
         };
         self.act != Act::Rebuilt && (self.handles(at.fx) || self.client.in_scope(place.fx)) && origins.iter().any(unknown)
+    }
+
+    /// Whether the value comes of the session's traffic: of a handle, or of a request by code that is about the session.
+    fn traffic(&self, origin: At) -> bool {
+        let client = self.client;
+        let deeds = client.deeds_of(origin);
+        if deeds.has(Deeds::USES_HANDLE) {
+            return true;
+        }
+        let sends = deeds.only(Deeds::SENDS.with(Deeds::READS)) != Deeds::default();
+        sends && (client.in_scope(origin.fx) || client.scope.callees(origin).iter().any(|fx| client.in_scope(*fx)))
     }
 
     /// Whether the function uses a handle's slot: there an error that cannot be followed is most likely the handle's.
