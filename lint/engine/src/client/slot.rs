@@ -267,6 +267,7 @@ impl Client<'_> {
                 named.next().is_none().then(|| first.clone())
             }
             Kind::Method(receiver, name, _) if guards(name) => self.slot_within(to(*receiver), depth),
+            Kind::Method(_, _, args) if args.is_empty() => self.behind_accessor(to(id), depth),
             Kind::Path(path) if path.len() == 1 => {
                 let local = Slot::Local(at.fx, path[0].clone());
                 if self.sessions.contains(&local) || self.cursors.contains(&local) {
@@ -286,6 +287,20 @@ impl Client<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The field that a method without arguments only hands out: `fn clients(&self) -> &Mutex<…> { &self.clients }`.
+    fn behind_accessor(&self, at: At, depth: u8) -> Option<Slot> {
+        let [fx] = self.scope.callees(at) else { return None };
+        let body = self.scope.body(*fx);
+        let mut id = body.root()?;
+        while let Kind::Block(stmts, true) = body.kind(id)
+            && let [only] = stmts.as_slice()
+        {
+            id = *only;
+        }
+        matches!(body.kind(body.peel(id)), Kind::Field(..))
+            .then(|| self.slot_within(At { fx: *fx, id }, depth))?
     }
 
     /// Whether the slot keeps a session id or a handle.

@@ -144,7 +144,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             shared_arms(client, fx, report);
             continue;
         }
-        if !exchanges(client, fx) || deletes_only(client, fx) || recognised(client, fx) || restarted::restarted(client, fx, 3) {
+        if !exchanges(client, fx) || deletes_only(client, fx) || relays(client, fx) || recognised(client, fx) || restarted::restarted(client, fx, 3) {
             continue;
         }
         if let Some((id, what)) = merges(client, fx) {
@@ -293,12 +293,34 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
     found.or(read)
 }
 
-/// Where the session is first attached in a function that makes it before: what comes earlier is the handshake's, without one.
+/// Where the session is first attached in a function that makes it before, or is asked for where a helper attaches it: what
+/// comes earlier has none.
 fn handshake(client: &Client<'_>, fx: Fx) -> Option<Id> {
     let body = client.scope.body(fx);
+    let own = client.own(fx);
+    if !own.has(Deeds::INITIALISES) {
+        return None;
+    }
     let attached = client.headers(fx).iter().filter(|used| used.header == Header::Session && used.value.is_some());
-    let first = attached.map(|used| used.at.id).min_by_key(|id| body.range(*id))?;
-    client.own(fx).has(Deeds::INITIALISES.with(Deeds::LEARNS)).then_some(first)
+    let first = attached.map(|used| used.at.id).min_by_key(|id| body.range(*id));
+    match first {
+        Some(first) => own.has(Deeds::LEARNS).then_some(first),
+        None => body.ids().find(|id| matches!(body.kind(*id), Kind::Str(text) if &**text == "initialize")),
+    }
+}
+
+/// Whether a relay hands the whole response to a function that makes its own caller's of it: `into_answer(response)`.
+fn relays(client: &Client<'_>, fx: Fx) -> bool {
+    let body = client.scope.body(fx);
+    let whole = |id: Id| body.local(id).is_some() && is_response(client, At { fx, id });
+    returns_response(client, fx)
+        && body.ids().any(|id| match body.kind(id) {
+            Kind::Call(_, args) => {
+                let makes = |callee: &Fx| returns_response(client, *callee);
+                args.iter().any(|arg| whole(*arg)) && client.scope.callees(At { fx, id }).iter().any(makes)
+            }
+            _ => false,
+        })
 }
 
 /// The arm of all other answers beside one for success: `Ok(r) if r.status().is_success() => …, Ok(r) => …`.

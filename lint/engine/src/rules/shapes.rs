@@ -185,3 +185,54 @@ impl Client {
         &[],
     );
 }
+
+#[test]
+fn a_relay_hands_a_404_to_its_own_caller() {
+    gives(
+        r#"async fn forward(state: &State, body: Bytes, session: &str) -> axum::response::Response {
+    let answer = match state.http.post("/mcp").header("Mcp-Session-Id", session).body(body).send().await {
+        Ok(answer) => answer,
+        Err(error) => return bad_gateway(error),
+    };
+    if answer.status().is_success() {
+        return accepted();
+    }
+    from_backend(answer)
+}
+fn from_backend(answer: reqwest::Response) -> axum::response::Response {
+    (answer.status(), Body::from_stream(answer.bytes_stream())).into_response()
+}
+"#,
+        &[],
+    );
+}
+
+#[test]
+fn a_new_handle_that_fails_at_once_is_no_lost_session() {
+    gives(
+        r#"use rmcp::service::RunningService;
+struct RemoteClient { service: RunningService<RoleClient, ()> }
+impl RemoteClient {
+    async fn shutdown(&self) {
+        self.service.cancellation_token().cancel();
+    }
+}
+async fn start(config: &Config) -> Result<RemoteClient, Error> {
+    let service = match config.kind {
+        Kind::Stdio => ().serve(stdio(config)).await?,
+        Kind::Http => ().serve(StreamableHttpClientTransport::from_uri(config.url.clone())).await?,
+        Kind::Sse => return Err(Error::Unsupported),
+    };
+    let remote = RemoteClient { service };
+    match remote.service.list_all_tools().await {
+        Ok(_) => Ok(remote),
+        Err(error) => {
+            remote.shutdown().await;
+            Err(error)
+        }
+    }
+}
+"#,
+        &[],
+    );
+}

@@ -5,7 +5,7 @@ use super::arm;
 use super::act::{Act, is_handle};
 use super::purpose::{Purpose, purpose};
 use crate::client::{Client, Deeds, Slot};
-use crate::facts::ir::{Id, Kind};
+use crate::facts::ir::{Body, Id, Kind};
 use crate::flow::cause::{Cause, Why, cause};
 use crate::flow::{Known, known};
 use crate::scope::{At, Fx};
@@ -174,7 +174,7 @@ impl Search<'_> {
         }
         let body = scope.body(at.fx);
         self.client.makers(at.fx).iter().any(|id| {
-            let before = body.range(*id) < body.range(at.id) && body.within(at.id, arm(body, *id));
+            let before = body.range(*id) < body.range(at.id) && body.within(at.id, bound(body, arm(body, *id)));
             before && !body.within(at.id, *id) && self.unconditional(At { id: *id, ..at })
         })
     }
@@ -197,4 +197,17 @@ impl Search<'_> {
             client.ids(*fx).any(|id| client.deeds_of(At { fx: *fx, id }).has(Deeds::INITIALISES) && asks(*fx, id))
         })
     }
+}
+
+/// Where the value of a branch is bound, `let handle = match kind { … }`: the arm that the binding stands in.
+fn bound(body: &Body, branch: Id) -> Id {
+    let mut child = branch;
+    for (parent, _) in body.ancestors(branch) {
+        match body.kind(parent) {
+            Kind::Match(..) | Kind::If(..) | Kind::Try(_) | Kind::Await(_) | Kind::Block(_, true) => child = parent,
+            Kind::Let(_, Some(init), _) if *init == child => return bound(body, arm(body, parent)),
+            _ => return branch,
+        }
+    }
+    branch
 }
