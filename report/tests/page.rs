@@ -43,7 +43,7 @@ fn hostile() -> Finding {
 
 /// `role from→to` of every row of the first diagram.
 fn arrows(page: &str) -> Vec<String> {
-    let svg = page.split("<svg viewBox=\"0 0 740").nth(1).expect("there is a diagram");
+    let svg = page.split("<svg viewBox=\"0 0 760").nth(1).expect("there is a diagram");
     let svg = svg.split("</svg>").next().expect("it ends");
     let attribute = |text: &str, name: &str| {
         text.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next()).map(str::to_owned)
@@ -69,6 +69,38 @@ fn a_story_is_drawn_in_its_order_and_direction() {
     {
         assert!(page.contains(said), "{said}");
     }
+}
+
+#[test]
+fn labels_stay_in_the_drawing_and_boxes_hold_theirs() {
+    let mut finding = duplicate();
+    finding.proof[4].role = unbroken_report::Role::Run;
+    for (index, step) in finding.proof.iter_mut().enumerate() {
+        step.scene.server = Some(format!("instance-{}", index % 3));
+        step.words = Words::plain("word ".repeat(1 + 9 * index).trim().to_owned());
+    }
+    let page = page(&[finding]);
+    let number = |text: &str, name: &str| -> f64 {
+        let value = text.split(&format!(" {name}=\"")).nth(1).and_then(|rest| rest.split('"').next());
+        value.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} in {text}"))
+    };
+    let labels: Vec<(f64, f64)> = page
+        .split("<text class=\"l")
+        .skip(1)
+        .map(|label| {
+            let (head, text) = label.split_once('>').expect("a tag ends");
+            let width = text.split('<').next().unwrap_or_default().chars().count() as f64 * 6.2;
+            let x = number(head, "x");
+            if head.starts_with(" from") { (x, x + width) } else { (x - width / 2.0, x + width / 2.0) }
+        })
+        .collect();
+    assert_eq!(labels.len(), 5);
+    for (from, to) in &labels {
+        assert!(*from >= 120.0 && *to <= 760.0, "{labels:?}");
+    }
+    let drawn = page.split("<rect class=\"box\"").nth(1).expect("the run is drawn");
+    let (x, width) = (number(drawn, "x"), number(drawn, "width"));
+    assert!(x <= labels[4].0 && x + width >= labels[4].1 && x + width <= 760.0, "{x} {width} {labels:?}");
 }
 
 #[test]

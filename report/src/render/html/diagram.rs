@@ -14,9 +14,11 @@ const TOP: u32 = 74;
 /// Where the client's lane lies, right of the times.
 pub(super) const CLIENT: u32 = 150;
 /// Where the last server's lane lies.
-pub(super) const LAST: u32 = 650;
+pub(super) const LAST: u32 = 610;
 /// Units of the whole drawing across.
-pub(super) const WIDTH: u32 = 740;
+pub(super) const WIDTH: u32 = 760;
+/// Units of ten letters of a label.
+const LETTERS: u32 = 62;
 /// Rows drawn; a longer story is drawn by its beginning and its end.
 const MOST_ROWS: usize = 40;
 /// Streams drawn side by side on the client's lane.
@@ -68,11 +70,40 @@ pub(super) struct Row {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) time: String,
-    pub(super) label: String,
+    pub(super) label: Label,
     /// Everything that the label may have lost.
     pub(super) full: String,
     /// Which of the story's sessions, for the colour: 0 is none.
     pub(super) session: usize,
+}
+
+/// What happened, as the drawing has room for it.
+pub(super) struct Label {
+    pub(super) text: String,
+    /// Its middle, or its start.
+    pub(super) x: u32,
+    pub(super) from_start: bool,
+    /// Units that it takes.
+    pub(super) width: u32,
+}
+
+impl Label {
+    /// In the middle between two lanes where it fits there; else it starts at the left one and may go on to the edge. One
+    /// that stands on a lane stays in the middle of it.
+    fn place(full: &str, from: u32, to: u32) -> Label {
+        let width =
+            |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX / LETTERS) * LETTERS / 10;
+        let cut = |room: u32| short(full, (room * 10 / LETTERS) as usize);
+        let (x, from_start, text) = if from == to {
+            (from, false, cut(2 * (WIDTH - LAST) - 28))
+        } else if width(full) <= from.abs_diff(to) {
+            (from.midpoint(to), false, full.to_owned())
+        } else {
+            let start = from.min(to) + 6;
+            (start, true, cut(WIDTH - 4 - start))
+        };
+        Label { width: width(&text), text, x, from_start }
+    }
 }
 
 impl Row {
@@ -143,8 +174,6 @@ fn row(index: usize, number: usize, step: &Step, drawn: (u32, String), of: (&Cas
         Role::Run => (Shape::Box, server, server),
         _ => (Shape::Arrow, near, server),
     };
-    // About 6.2 units per letter; a box stands on its lane and may be as wide as the drawing allows.
-    let room = if shape == Shape::Box { 30 } else { (from.abs_diff(to) * 10 / 62) as usize };
     Row {
         shape,
         number: number + 1,
@@ -153,15 +182,15 @@ fn row(index: usize, number: usize, step: &Step, drawn: (u32, String), of: (&Cas
         from,
         to,
         time: step.at.map_or_else(String::new, moment::time_of_day),
-        label: short(&full, room.max(18)),
+        label: Label::place(&full, from, to),
         full,
         session,
     }
 }
 
 fn gap(hidden: usize, y: u32) -> Row {
-    let label = format!("{hidden} further steps");
-    let (role, full, time) = ("gap", label.clone(), String::new());
+    let full = format!("{hidden} further steps");
+    let (role, label, time) = ("gap", Label::place(&full, CLIENT, LAST), String::new());
     Row { shape: Shape::Gap, number: 0, role, y, from: CLIENT, to: LAST, time, label, full, session: 0 }
 }
 
