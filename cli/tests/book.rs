@@ -66,11 +66,16 @@ fn the_list_of_rules_is_the_catalogue() {
             breach.line()
         ));
     }
-    generated(&docs().join("rules/README.md"), &list);
+    generated(&docs().join("rules/index.md"), &list);
 }
 
 /// A page with every shown file as the file is now: a comment `<!-- shows FILE -->`, then a fenced block with its text.
 fn with_files(page: &str, folder: &Path) -> String {
+    replaced(page, |name| read(&folder.join(name)).trim_end().to_owned())
+}
+
+/// A page with another text for every shown file.
+fn replaced(page: &str, text: impl Fn(&str) -> String) -> String {
     let mut parts = page.split("<!-- shows ");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -79,8 +84,7 @@ fn with_files(page: &str, folder: &Path) -> String {
             Some((name, kind, rest.split_once("```\n")?.1))
         });
         let (name, kind, rest) = shown.expect("a shown file is a comment, an empty line and a fenced block");
-        let text = read(&folder.join(name));
-        out.push_str(&format!("<!-- shows {name} -->\n\n```{kind}\n{}\n```\n{rest}", text.trim_end()));
+        out.push_str(&format!("<!-- shows {name} -->\n\n```{kind}\n{}\n```\n{rest}", text(name)));
     }
     out
 }
@@ -129,8 +133,47 @@ fn links_lead_somewhere() {
         let (text, folder) = (read(&page), page.parent().expect("it has one"));
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for target in links.filter(|target| !target.contains("://") && !target.contains(' ')) {
-            let file = target.split('#').next().unwrap_or_default();
-            assert!(file.is_empty() || folder.join(file).exists(), "{} leads to {target}", page.display());
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let file = if file.is_empty() { page.clone() } else { folder.join(file) };
+            assert!(file.exists(), "{} leads to {target}", page.display());
+            let found = heading.is_empty() || headings(&read(&file)).iter().any(|known| known == heading);
+            assert!(found, "{} leads to {target}, a heading that is not there", page.display());
+        }
+    }
+}
+
+/// The headings of a page as links name them.
+fn headings(page: &str) -> Vec<String> {
+    let titles =
+        page.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    titles
+        .map(|title| title.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-"))
+        .collect()
+}
+
+#[test]
+fn mdbook_builds_the_book_without_a_warning() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let build =
+        std::process::Command::new("mdbook").arg("build").arg(docs()).arg("-d").arg(folder.path()).output();
+    let Ok(build) = build else {
+        eprintln!("skipped: mdbook is not installed (cargo install mdbook --locked)");
+        return;
+    };
+    let built = ran(build);
+    let told = built.out + &built.err;
+    assert!(built.code == 0 && !told.contains("WARN") && !told.contains("ERROR"), "{told}");
+    for page in pages().iter().filter(|page| !page.ends_with("SUMMARY.md")) {
+        let name = page.strip_prefix(docs()).expect("it lies below").with_extension("html");
+        let name = if name.ends_with("README.html") { name.with_file_name("index.html") } else { name };
+        let page = folder.path().join(&name);
+        assert!(page.is_file(), "the book has no {}", name.display());
+        // mdBook renames some pages and not the links to them.
+        let html = read(&page);
+        for target in html.split(" href=\"").skip(1).filter_map(|rest| rest.split(['"', '#']).next()) {
+            let there = target.contains(':') || page.parent().expect("it has one").join(target).exists();
+            assert!(there, "{} leads to {target}", page.display());
         }
     }
 }
@@ -191,12 +234,53 @@ fn commands_do_what_is_shown() {
     assert!(tried >= 8, "only {tried} commands were found");
 }
 
+/// The fenced blocks of a kind, in the order of the page.
+fn blocks(page: &str, kind: &str) -> Vec<String> {
+    let fence = format!("\n```{kind}\n");
+    let all = page.split(&fence).skip(1).filter_map(|rest| rest.split("\n```").next());
+    all.map(str::to_owned).collect()
+}
+
+#[test]
+fn what_the_compiler_is_shown_to_say_it_says() {
+    let page = read(&docs().join("configure.md"));
+    let case = |ending: &str| {
+        let name = format!("lint/macro/tests/ui/fail/session_discarded.{ending}");
+        // A test of the macro holds both files to the compiler.
+        read(&root().join(name))
+    };
+    let code = &blocks(&page, "rust")[0];
+    assert!(case("rs").contains(code.as_str()), "the macro's test has no such code:\n{code}");
+    let said = case("stderr");
+    for line in blocks(&page, "text")[0].lines() {
+        assert!(said.lines().any(|is| is == line), "the compiler says no line {line:?}");
+    }
+}
+
+#[test]
+fn the_shown_configuration_is_one() {
+    let page = read(&docs().join("configure.md"));
+    let shown = blocks(&page, "toml").into_iter().find(|block| block.starts_with("# unbroken.toml"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (config, code) = (folder.path().join("unbroken.toml"), folder.path().join("lib.rs"));
+    let shown = shown.expect("the page shows one");
+    std::fs::write(&code, "fn nothing() {}\n").expect("it can be written");
+    let checked = |text: &str| {
+        std::fs::write(&config, text).expect("it can be written");
+        unbroken(["lint".as_ref(), "--config".as_ref(), config.as_os_str(), code.as_os_str()])
+    };
+    let taken = checked(&shown);
+    assert_eq!(taken.code, 0, "{}{}", taken.out, taken.err);
+    let refused = checked(&shown.replace("handles", "handels"));
+    assert!(refused.code == 2 && refused.err.contains("did you mean `handles`?"), "{}", refused.err);
+}
+
 #[test]
 fn commands_elsewhere_name_what_there_is() {
     let known: BTreeSet<&str> =
         ["lint", "audit", "explain", "rules", "baseline", "mapping", "completions", "man"].into();
     for page in pages() {
-        let text = read(&page);
+        let text = replaced(&read(&page), |_| String::new());
         for rest in
             text.split(['`', '\n', '"']).filter_map(|part| part.trim_start().strip_prefix("unbroken "))
         {
