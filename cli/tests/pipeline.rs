@@ -75,11 +75,23 @@ fn every_command_has_a_manual_page() {
         "unbroken-explain",
         "unbroken-rules",
         "unbroken-baseline",
+        "unbroken-baseline-write-lint",
+        "unbroken-mapping-guess",
     ] {
         let page = std::fs::read_to_string(folder.path().join(format!("{name}.1"))).expect("it is there");
-        assert!(page.contains(".TH") && page.contains(".SH SYNOPSIS"), "{name}");
+        assert!(page.contains(&format!(".TH {name} 1 ")) && page.contains(".SH SYNOPSIS"), "{name}");
     }
     assert!(unbroken(["man"]).out.contains("Exit codes"));
+    let Some(mandoc) = program("mandoc") else { return };
+    for entry in folder.path().read_dir().expect("it was written") {
+        let page = entry.expect("an entry").path();
+        let read = Command::new(&mandoc).args(["-T", "lint", "-W", "warning"]).arg(&page).output();
+        let read = ran(read.expect("mandoc starts"));
+        // The same source gives the same bytes on every day, so a page has no date.
+        let told = read.out + &read.err;
+        let wrong: Vec<&str> = told.lines().filter(|line| !line.contains("missing date")).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
 }
 
 /// The commands of the action's steps, in their order, as the runner finds them.
