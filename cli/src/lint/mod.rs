@@ -79,6 +79,9 @@ impl Misuse {
     }
 }
 
+/// The stack of each worker: syntax trees are walked by recursion, and files of unusual depth get a stack of their own.
+const STACK: usize = 64 << 20;
+
 /// Checks what `args` name, with `threads` workers (0: as many as there are cores).
 ///
 /// # Errors
@@ -102,12 +105,8 @@ pub fn run(args: &LintArgs, threads: usize) -> Result<Outcome, Misuse> {
         let wanted = selection::Wanted { include: &config.include, excluded: &excluded };
         stage::Work::of(selection::select(&paths, &wanted))
     };
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        // Syntax trees are walked by recursion; the engine gives files of unusual depth a stack of their own.
-        .stack_size(16 << 20)
-        .build()
-        .map_err(|error| {
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK).build().map_err(|error| {
             Misuse::new(format!("no worker threads: {error}"), "ask for fewer with --threads")
         })?;
     let mut outcome = pool.install(|| work.run(&config, &stand));

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 /// `stem.rs`, or whatever lies in the folder `stem`.
 pub(super) fn test_modules(file: &Path, text: &str) -> Vec<PathBuf> {
     let mut stems = Vec::new();
-    for (at, found) in text.match_indices("#[cfg(test)]").chain(text.match_indices("#[cfg(all(test")) {
-        let Some(mut rest) = text[at + found.len() - 1..].split_once(']').map(|(_, rest)| rest) else {
+    for at in memchr::memmem::find_iter(text.as_bytes(), b"#[cfg(") {
+        let condition = &text[at + "#[cfg(".len()..];
+        if !condition.starts_with("test)]") && !condition.starts_with("all(test") {
             continue;
-        };
+        }
+        let Some((_, mut rest)) = condition.split_once(']') else { continue };
         let mut moved = None;
         loop {
             rest = rest.trim_start();

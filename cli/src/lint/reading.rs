@@ -33,11 +33,19 @@ impl Unread {
 }
 
 pub(super) fn file(path: &Path) -> Result<String, Unread> {
-    text(File::open(path)?)
+    let file = File::open(path)?;
+    let size = file.metadata().map_or(0, |about| about.len().min(LIMIT));
+    // One byte more than it has: its end is found without another allocation.
+    taken(file, size as usize + 1)
 }
 
 pub(super) fn text(source: impl Read) -> Result<String, Unread> {
-    let mut bytes = Vec::new();
+    taken(source, 0)
+}
+
+/// All of the source, into a buffer that begins with this capacity.
+fn taken(source: impl Read, capacity: usize) -> Result<String, Unread> {
+    let mut bytes = Vec::with_capacity(capacity);
     source.take(LIMIT + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LIMIT {
         return Err(Unread::Large);

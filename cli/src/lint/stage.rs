@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use unbroken_lint::facts::{Acceptance, FileFacts};
 use unbroken_lint::finding::{Finding, Problem, Range};
-use unbroken_lint::{Settings, Signs, SourceFile, accept, signs};
+use unbroken_lint::{Reading, Settings, Signs, SourceFile, accept, signs, speaks_as_client};
 
 /// The name under which the standard input is shown.
 const STDIN: &str = "<stdin>";
@@ -65,7 +65,7 @@ impl Work {
         // One workspace is read, judged and dropped before a thread takes the next: memory holds the facts of a few.
         let judged: Vec<Judged> = match stdin {
             Some(text) => {
-                let lowered = lower(Path::new(STDIN), Reason::Named, &units[0], text, true);
+                let lowered = lower(Path::new(STDIN), Reason::Named, &units[0], text, true, config);
                 vec![judge(&groups[0], vec![vec![lowered]], config)]
             }
             None => groups
@@ -97,34 +97,60 @@ impl Work {
 /// side, a mark or a request for an event stream anywhere, no rule has business with the crate.
 fn lower_all(unit: &Unit, config: &Config) -> Vec<Lowered> {
     let files: Vec<(&PathBuf, Reason)> = unit.files.iter().map(|(path, reason)| (path, *reason)).collect();
-    let told =
-        |(path, _): &(&PathBuf, Reason)| reading::file(path).map(|text| signs(&text)).unwrap_or_default();
-    let seen: Vec<Signs> = files.par_iter().with_max_len(16).map(told).collect();
-    let all = seen.iter().fold(Signs::default(), |all, file| all.with(*file));
+    let seen: Vec<Seen> = files.par_iter().with_max_len(16).map(|(path, _)| Seen::of(path)).collect();
+    let all = seen.iter().fold(Signs::default(), |all, file| all.with(file.signs));
     let concerned = all.concern() || !config.sdks.is_empty();
     let near: BTreeSet<&Path> = files
         .iter()
         .zip(&seen)
-        .filter(|(_, seen)| seen.telling())
+        .filter(|(_, seen)| seen.signs.telling())
         .flat_map(|((path, _), _)| path.ancestors().skip(1))
         .collect();
-    let lowered = |((path, reason), seen): ((&PathBuf, Reason), Signs)| {
-        let text = reading::file(path);
+    let lowered = |((path, reason), seen): ((&PathBuf, Reason), Seen)| {
+        let beside = || path.parent().is_some_and(|folder| near.contains(folder));
+        let text = seen.text.unwrap_or_else(|| reading::file(path));
         // Words of a client matter beside, or above, a file that speaks of the protocol.
-        let matters =
-            seen.telling() || seen.any() && path.parent().is_some_and(|folder| near.contains(folder));
-        lower(path, reason, unit, text, concerned && matters)
+        let speaks = || text.as_ref().is_ok_and(|text| speaks_as_client(text));
+        let matters = concerned && (seen.signs.telling() || beside() && speaks());
+        lower(path, reason, unit, text, matters, config)
     };
     files.into_par_iter().zip(seen).with_max_len(4).map(lowered).collect()
 }
 
-fn lower(path: &Path, reason: Reason, unit: &Unit, text: Result<String, Unread>, matters: bool) -> Lowered {
+/// A file after the byte search.
+struct Seen {
+    signs: Signs,
+    /// Its text, kept if it is likely to be read in full.
+    text: Option<Result<String, Unread>>,
+}
+
+impl Seen {
+    fn of(path: &Path) -> Seen {
+        let text = reading::file(path);
+        let signs = text.as_ref().map(|text| signs(text)).unwrap_or_default();
+        Seen { signs, text: Some(text).filter(|_| signs.telling()) }
+    }
+}
+
+/// One file, in full if it `matters`.
+fn lower(
+    path: &Path,
+    reason: Reason,
+    unit: &Unit,
+    text: Result<String, Unread>,
+    matters: bool,
+    config: &Config,
+) -> Lowered {
     let (mut tests, facts) = (Vec::new(), text);
+    let reading = Reading { tests: config.include.contains(&Target::Tests), stack: super::STACK };
     let facts = facts.map(|text| {
         tests = test_modules(path, &text);
-        // What does not matter is kept from the parser by being empty.
-        let text = if matters { text } else { String::new() };
-        unbroken_lint::lower(SourceFile { path: name_in(unit, path), text })
+        let path = name_in(unit, path);
+        if matters {
+            unbroken_lint::read(SourceFile { path, text }, reading)
+        } else {
+            FileFacts { path, ..FileFacts::default() }
+        }
     });
     Lowered { path: path.to_owned(), reason, facts, tests }
 }

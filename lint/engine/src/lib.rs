@@ -5,6 +5,7 @@ pub mod client;
 pub mod facts;
 pub mod finding;
 pub mod flow;
+mod index;
 pub mod marks;
 pub mod rules;
 pub mod scope;
@@ -13,7 +14,7 @@ pub mod source;
 pub mod spelling;
 
 pub use facts::FileFacts;
-pub use source::{Signs, SourceFile, lower, signs};
+pub use source::{Reading, Signs, SourceFile, lower, read, signs, speaks_as_client};
 
 use finding::{Finding, Problem};
 
@@ -83,7 +84,8 @@ pub fn analyse(files: Vec<FileFacts>, settings: &Settings) -> Outcome {
 /// Both stages in one, on this thread.
 #[must_use]
 pub fn check_crate(files: Vec<SourceFile>, settings: &Settings) -> Outcome {
-    analyse(files.into_iter().map(lower).collect(), settings)
+    let reading = Reading { tests: settings.tests, ..Reading::default() };
+    analyse(files.into_iter().map(|file| lower(file, reading)).collect(), settings)
 }
 
 /// Judges one item, as an attribute macro sees it. The findings' ranges are those of the item's own tokens.

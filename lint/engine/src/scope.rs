@@ -13,8 +13,9 @@ pub(crate) use call::krate_of;
 use crate::facts::ir::{Body, Id, Kind, Name};
 use crate::facts::{FileFacts, Function};
 use crate::finding::Range;
+use crate::index::Index;
 use crate::sdk::{self, Sdk};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A function of the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,31 +36,31 @@ pub struct Scope {
     pub files: Vec<FileFacts>,
     /// Where each function stands: file, index.
     functions: Vec<(u32, u32)>,
-    by_name: HashMap<Name, Vec<Fx>>,
-    free: HashMap<Name, Fx>,
-    mates: HashMap<(u32, Name), Vec<Fx>>,
+    by_name: Index<Name, Vec<Fx>>,
+    free: Index<Name, Fx>,
+    mates: Index<(u32, Name), Vec<Fx>>,
     /// Methods by name and number of arguments.
-    methods: HashMap<(Name, usize), Vec<Fx>>,
+    methods: Index<(Name, usize), Vec<Fx>>,
     /// Functions by the type or the trait they belong to, and name.
-    members: HashMap<(Name, Name), Vec<Fx>>,
+    members: Index<(Name, Name), Vec<Fx>>,
     /// The crate of each file, as a number.
     krates: Vec<u32>,
     /// For each crate, the crates that it names.
     uses: Vec<BTreeSet<u32>>,
-    types: HashMap<Name, Vec<(u32, u32)>>,
+    types: Index<Name, Vec<(u32, u32)>>,
     /// String constants: file, text.
-    consts: HashMap<Name, Vec<(u32, Name)>>,
-    traits: HashMap<Name, Vec<Name>>,
-    renames: HashMap<Name, Name>,
+    consts: Index<Name, Vec<(u32, Name)>>,
+    traits: Index<Name, Vec<Name>>,
+    renames: Index<Name, Name>,
     /// The SDKs and HTTP stacks that the crate names.
     pub sdks: Vec<&'static Sdk>,
-    /// For each function, the `let` statements that bind a name, in order.
-    lets: Vec<HashMap<Name, Vec<Id>>>,
+    /// For each function, the names that its patterns bind, with the `let` statements among them, in order.
+    lets: Vec<Index<Name, Vec<Id>>>,
     /// Resolved callees of every call node.
-    callees: HashMap<At, Vec<Fx>>,
+    callees: Index<At, Vec<Fx>>,
     callers: Vec<Vec<Caller>>,
     /// Where a variant is built (or named) outside patterns: variant → places.
-    built: HashMap<Name, Vec<At>>,
+    built: Index<Name, Vec<At>>,
     /// What `flow::cause` has found out, so that nothing is judged twice and recursion ends.
     pub(crate) found: crate::flow::cause::Found,
 }
@@ -71,22 +72,22 @@ impl Scope {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut scope = Scope {
             functions: Vec::new(),
-            by_name: HashMap::new(),
-            free: HashMap::new(),
-            mates: HashMap::new(),
-            methods: HashMap::new(),
-            members: HashMap::new(),
+            by_name: Index::default(),
+            free: Index::default(),
+            mates: Index::default(),
+            methods: Index::default(),
+            members: Index::default(),
             krates: Vec::new(),
             uses: Vec::new(),
-            types: HashMap::new(),
-            consts: HashMap::new(),
-            traits: HashMap::new(),
-            renames: HashMap::new(),
+            types: Index::default(),
+            consts: Index::default(),
+            traits: Index::default(),
+            renames: Index::default(),
             sdks: Vec::new(),
             lets: Vec::new(),
-            callees: HashMap::new(),
+            callees: Index::default(),
             callers: Vec::new(),
-            built: HashMap::new(),
+            built: Index::default(),
             found: Default::default(),
             files,
         };
@@ -147,7 +148,7 @@ impl Scope {
     /// Notes which crates name which: `names` are the folders, the last part of which is the crate's name.
     fn index_uses(&mut self, krates: BTreeMap<std::path::PathBuf, u32>) {
         let ident = |path: &std::path::Path| Some(path.file_name()?.to_str()?.replace('-', "_"));
-        let numbers: HashMap<String, u32> =
+        let numbers: Index<String, u32> =
             krates.iter().filter_map(|(path, number)| Some((ident(path)?, *number))).collect();
         self.uses = vec![BTreeSet::new(); krates.len()];
         for (file, krate) in self.files.iter().zip(&self.krates) {

@@ -1,11 +1,15 @@
 //! One Rust file: whether it can matter, whether it is safe to parse, and its syntax tree.
 //! Reads no disk; knows no fact.
 
+mod aside;
 mod nesting;
+mod search;
 
 use crate::facts::{FileFacts, lower_file};
 use crate::finding::{Problem, Range};
+pub(crate) use aside::is_test as is_test_condition;
 use nesting::Nesting;
+pub use search::{Signs, signs, speaks_as_client};
 use std::path::PathBuf;
 
 /// A file to be checked.
@@ -17,51 +21,7 @@ pub struct SourceFile {
     pub text: String,
 }
 
-/// What the byte search finds in a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signs {
-    /// The session header, an SDK's client side, or a mark: the crate may be a client.
-    pub anchor: bool,
-    /// The protocol's name.
-    pub mcp: bool,
-    /// The cursor header, or the media type of an event stream: with the protocol's name, the crate may be a client.
-    pub stream: bool,
-    /// Words of a client's state, its calls and its transport.
-    pub client: bool,
-}
-
-impl Signs {
-    /// Whether something in the file can bear on a session.
-    #[must_use]
-    pub fn any(self) -> bool {
-        self.anchor || self.mcp || self.stream || self.client
-    }
-
-    /// Whether the file matters wherever it stands; else only beside one that speaks of the protocol.
-    #[must_use]
-    pub fn telling(self) -> bool {
-        self.anchor || self.mcp || self.stream
-    }
-
-    /// Both files taken together.
-    #[must_use]
-    pub fn with(self, other: Signs) -> Signs {
-        Signs {
-            anchor: self.anchor || other.anchor,
-            mcp: self.mcp || other.mcp,
-            stream: self.stream || other.stream,
-            client: self.client || other.client,
-        }
-    }
-
-    /// Whether files with these signs together may hold an MCP client.
-    #[must_use]
-    pub fn concern(self) -> bool {
-        self.anchor || self.mcp && self.stream
-    }
-}
-
-/// Beyond this figure a file is parsed on a stack of its own.
+/// Up to this figure a file is parsed on the stack of any thread.
 const CALM: usize = 200;
 /// Beyond this one an item is not parsed where it stands, on the stack of a compiler.
 const CALM_ITEM: usize = 1_000;
@@ -69,63 +29,43 @@ const CALM_ITEM: usize = 1_000;
 const STACK_EACH: usize = if cfg!(debug_assertions) { 32 << 10 } else { 8 << 10 };
 const STACK_BASE: usize = 64 << 20;
 
-/// What can be told of a file without parsing it.
-#[must_use]
-pub fn signs(text: &str) -> Signs {
-    let mut seen = Signs::default();
-    let bytes = text.as_bytes();
-    let lower = |at: usize| bytes.get(at).map_or(0, u8::to_ascii_lowercase);
-    for (at, byte) in bytes.iter().enumerate() {
-        match byte {
-            b'm' | b'M' if lower(at + 1) == b'c' && lower(at + 2) == b'p' => {
-                seen.mcp = true;
-                seen.anchor |= starts(bytes, at, b"mcp-session-id") || starts(bytes, at, b"mcp-method");
-            }
-            b'l' | b'L' if lower(at + 1) == b'a' && lower(at + 4).is_ascii_punctuation() => {
-                seen.stream |= starts(bytes, at, b"last-event-id") || starts(bytes, at, b"last_event_id");
-            }
-            b'e' | b'E' if lower(at + 1) == b'v' && lower(at + 5).is_ascii_punctuation() => {
-                seen.stream |= starts(bytes, at, b"event-stream") || starts(bytes, at, b"event_stream");
-            }
-            b's' | b'S' if lower(at + 1) == b'e' && starts(bytes, at, b"session") => seen.client = true,
-            b'R' if starts(bytes, at, b"runningservice") => seen.stream = true,
-            b'c' | b'C' if lower(at + 1) == b'a' && starts(bytes, at, b"call_tool") => seen.client = true,
-            b't' if starts(bytes, at, b"tools/call") => seen.client = true,
-            b'T' if starts(bytes, at, b"transport") => seen.client = true,
-            // A mark says that the code is a client's, whatever it is called.
-            b'u' if bytes[at..].starts_with(b"unbroken::") => seen.anchor = true,
-            b'r' if starts(bytes, at, b"reconnect") => seen.client = true,
-            b'r' if bytes[at..].starts_with(b"rmcp::") => seen.anchor = true,
-            _ => {}
-        }
-        if seen.anchor && seen.mcp {
-            break;
-        }
-    }
-    seen
-}
-
-fn starts(bytes: &[u8], at: usize, word: &[u8]) -> bool {
-    bytes.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word))
-}
-
 /// Whether a text is nested more deeply than a thread's ordinary stack can bear to parse.
 #[must_use]
 pub fn deep(text: &str) -> bool {
     Nesting::of(text).depth > CALM_ITEM
 }
 
-/// Stage one: everything one file says. Pure; may run on any thread.
+/// How files are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Whether test code is to be judged too; else what stands in inline test modules is passed over.
+    pub tests: bool,
+    /// How many bytes of stack the thread has that reads.
+    pub stack: usize,
+}
+
+impl Default for Reading {
+    fn default() -> Reading {
+        Reading { tests: false, stack: CALM * STACK_EACH * 4 / 3 }
+    }
+}
+
+/// Stage one: everything one file says, or nothing where the byte search finds no sign. Pure; may run on any thread.
 ///
 /// A file that cannot be read in full yields its path and a [`Problem`], never a panic.
 #[must_use]
-pub fn lower(file: SourceFile) -> FileFacts {
-    let mut facts = FileFacts { path: file.path.clone(), ..FileFacts::default() };
-    if !signs(&file.text).any() {
-        return facts;
+pub fn lower(file: SourceFile, reading: Reading) -> FileFacts {
+    if signs(&file.text).telling() || speaks_as_client(&file.text) {
+        return read(file, reading);
     }
-    facts.parsed = true;
-    let bound = Nesting::of(&file.text);
+    FileFacts { path: file.path, ..FileFacts::default() }
+}
+
+/// The same, whatever the byte search would say.
+#[must_use]
+pub fn read(mut file: SourceFile, reading: Reading) -> FileFacts {
+    let mut facts = FileFacts { path: file.path.clone(), parsed: true, ..FileFacts::default() };
+    let (bound, mut aside) = Nesting::and_aside(&file.text);
     if bound.depth > nesting::LIMIT {
         let place = Range { line: bound.line, column: 1, end_line: bound.line, end_column: 1 };
         facts.problems.push(Problem {
@@ -136,7 +76,13 @@ pub fn lower(file: SourceFile) -> FileFacts {
         });
         return facts;
     }
-    if bound.depth <= CALM {
+    if reading.tests {
+        aside.retain(|stretch| file.text[stretch.clone()].starts_with('/'));
+    }
+    if !aside.is_empty() {
+        file.text = aside::without(&file.text, &aside);
+    }
+    if bound.depth * STACK_EACH <= reading.stack / 4 * 3 {
         return parse(&file, facts);
     }
     let stack = STACK_BASE + bound.depth * STACK_EACH;
@@ -192,7 +138,7 @@ mod tests {
 
     fn problems(text: String) -> Vec<String> {
         let text = format!("// mcp-session-id\n{text}");
-        let facts = lower(SourceFile { path: "a.rs".into(), text });
+        let facts = lower(SourceFile { path: "a.rs".into(), text }, Reading::default());
         facts.problems.into_iter().map(|problem| problem.message).collect()
     }
 
@@ -212,7 +158,7 @@ mod tests {
     #[test]
     fn a_deep_function_is_named_and_the_rest_is_read() {
         let text = format!("// mcp-session-id\nfn f() {{ {}x; }}\nfn g() {{ h(); }}", "!".repeat(3_000));
-        let facts = lower(SourceFile { path: "a.rs".into(), text });
+        let facts = lower(SourceFile { path: "a.rs".into(), text }, Reading::default());
         assert_eq!(facts.problems[0].message, "a function nested too deeply to be judged");
         assert_eq!(facts.problems[0].range.map(|range| range.line), Some(2));
         let read: Vec<usize> = facts.functions.iter().map(|function| function.body.nodes.len()).collect();

@@ -3,16 +3,16 @@
 
 use super::{Client, Deeds};
 use crate::facts::ir::{Id, Kind};
+use crate::index::Index;
 use crate::scope::{At, Fx};
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The answers so far.
 #[derive(Default)]
 pub(super) struct Asked {
-    makers: RefCell<HashMap<Fx, Rc<[Id]>>>,
-    sessionless: RefCell<HashMap<Fx, Rc<[Id]>>>,
+    makers: RefCell<Index<Fx, Rc<[Id]>>>,
+    sessionless: RefCell<Index<Fx, Rc<[Id]>>>,
 }
 
 impl Client<'_> {

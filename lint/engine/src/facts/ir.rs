@@ -391,6 +391,18 @@ impl Body {
         out
     }
 
+    /// Whether the pattern binds the name.
+    #[must_use]
+    pub fn binds(&self, pat: PatId, name: &str) -> bool {
+        match &self.pat(pat).kind {
+            PatKind::Wild | PatKind::Value(_) => false,
+            PatKind::Bind(bound, sub) => &**bound == name || sub.is_some_and(|sub| self.binds(sub, name)),
+            PatKind::Variant(_, subs, _) | PatKind::Or(subs) | PatKind::Tuple(subs) => {
+                subs.iter().any(|sub| self.binds(*sub, name))
+            }
+        }
+    }
+
     /// Whether a variant or constant of this name stands anywhere in the pattern.
     #[must_use]
     pub fn mentions(&self, pat: PatId, name: &str) -> bool {

@@ -5,6 +5,7 @@ use super::expr::Builder;
 use super::ty::{Names, in_order, join, range, return_text, type_name, type_text};
 use super::{FieldDef, FileFacts, Function, Marks, Param, TypeDef};
 use crate::finding::{Problem, Range};
+use crate::source::is_test_condition;
 use proc_macro2::Span;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, Fields, FnArg, ImplItem, Item, Lit, Meta, Signature, Token, TraitItem, UseTree};
@@ -304,14 +305,9 @@ fn is_test(attrs: &[Attribute]) -> bool {
         if path.segments.last().is_some_and(|last| last.ident == "test" || last.ident == "rstest") {
             return true;
         }
-        path.is_ident("cfg") && matches!(&attr.meta, Meta::List(list) if says_test(list))
+        path.is_ident("cfg")
+            && matches!(&attr.meta, Meta::List(list) if is_test_condition(&list.tokens.to_string()))
     })
-}
-
-/// `cfg(test)` and `cfg(all(test, …))`, not `cfg(not(test))`.
-fn says_test(list: &syn::MetaList) -> bool {
-    let text: String = list.tokens.to_string().split_whitespace().collect();
-    text == "test" || text.starts_with("all(test") || text.starts_with("any(test")
 }
 
 /// What `#[cfg_attr(any(), unbroken::allow(rule, reason = "…"))]`, `#[unbroken::allow(…)]` and `#[unbroken::check(allow(…))]` accept.

@@ -5,10 +5,10 @@ use super::stream::{deadline, reads_stream};
 use super::words::{by_name, named_status, phrase};
 use super::{Known, known};
 use crate::facts::ir::{Id, Kind, Name, Op, PatId, PatKind};
+use crate::index::Index;
 use crate::scope::{At, Binding, Fx, Scope};
 use crate::sdk::{self, Meaning};
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 /// What a condition says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +62,9 @@ const DEPTH: u8 = 24;
 /// Causes that were found before: of places, of predicates, of variants. A predicate that is being judged says nothing.
 #[derive(Default)]
 pub(crate) struct Found {
-    places: RefCell<HashMap<At, Cause>>,
-    predicates: RefCell<HashMap<Fx, Cause>>,
-    variants: RefCell<HashMap<(Name, Name), Option<Cause>>>,
+    places: RefCell<Index<At, Cause>>,
+    predicates: RefCell<Index<Fx, Cause>>,
+    variants: RefCell<Index<(Name, Name), Option<Cause>>>,
 }
 
 /// The cause at a place: all that is known on the way to it, taken together.

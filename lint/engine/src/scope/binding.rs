@@ -2,8 +2,8 @@
 //! Knows no types and follows no value.
 
 use super::{Fx, Scope};
-use crate::facts::ir::{Body, Head, Id, Kind, Name, PatId};
-use std::collections::HashMap;
+use crate::facts::ir::{Body, Head, Id, Kind, Name, PatId, PatKind};
+use crate::index::Index;
 
 /// Where a name was bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,12 @@ impl Scope {
     pub(super) fn index_lets(&mut self) {
         let lets_of = |fx: Fx| {
             let body = self.body(fx);
-            let mut lets: HashMap<Name, Vec<Id>> = HashMap::new();
+            let mut lets: Index<Name, Vec<Id>> = Index::default();
+            for pat in &body.pats {
+                if let PatKind::Bind(name, _) = &pat.kind {
+                    lets.entry(name.clone()).or_default();
+                }
+            }
             for id in body.ids() {
                 if let Kind::Let(pat, ..) = body.kind(id) {
                     for name in body.bound(*pat) {
@@ -60,8 +65,9 @@ impl Scope {
     #[must_use]
     pub fn binding(&self, fx: Fx, name: &str, at: Id) -> Option<Binding> {
         let body = self.body(fx);
-        let lets = self.lets[fx.0 as usize].get(name).map_or(&[][..], Vec::as_slice);
-        let binds = |pat: PatId| body.bound(pat).iter().any(|bound| &***bound == name);
+        // What no pattern binds stands for nothing here.
+        let lets = self.lets[fx.0 as usize].get(name)?;
+        let binds = |pat: PatId| body.binds(pat, name);
         for (parent, child) in body.ancestors(at) {
             match body.kind(parent) {
                 Kind::Block(..) => {

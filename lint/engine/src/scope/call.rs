@@ -3,6 +3,7 @@
 
 use super::{At, Binding, Fx, Scope};
 use crate::facts::ir::{Id, Kind, Name};
+use crate::index::Index;
 use crate::sdk;
 
 /// A call of a function.
@@ -121,8 +122,8 @@ const SHARED: &[&str] = &[
 
 impl Scope {
     pub(super) fn link(&mut self) {
-        let mut callees = std::collections::HashMap::new();
-        let mut built: std::collections::HashMap<Name, Vec<At>> = std::collections::HashMap::new();
+        let mut callees = Index::default();
+        let mut built: Index<Name, Vec<At>> = Index::default();
         let mut callers: Vec<Vec<Caller>> = vec![Vec::new(); self.functions.len()];
         for fx in self.all() {
             for id in self.body(fx).ids() {

@@ -1,5 +1,8 @@
-//! How deep the syntax tree of a text may become, told from its tokens.
+//! How deep the syntax tree of a text may become, told from its tokens, and which of them need not be read.
 //! Refuses to know what the tokens mean: it bounds the depth from above and never from below.
+
+use super::aside;
+use std::ops::Range;
 
 /// Brackets deeper than this are refused; rustc itself gives up at 128 levels of expansion.
 const BRACKETS: usize = 256;
@@ -22,9 +25,14 @@ pub(super) struct Nesting {
 impl Nesting {
     /// Counts through the text, and stops where it is past [`LIMIT`].
     pub(super) fn of(text: &str) -> Nesting {
-        let mut scan = Scan::new(text.as_bytes());
+        Nesting::and_aside(text).0
+    }
+
+    /// The same, with the stretches of doc comments and of inline test modules, in order.
+    pub(super) fn and_aside(text: &str) -> (Nesting, Vec<Range<usize>>) {
+        let mut scan = Scan::new(text);
         while scan.found.depth <= LIMIT && scan.step() {}
-        scan.found
+        (scan.found, scan.aside)
     }
 }
 
@@ -49,6 +57,7 @@ enum Last {
 }
 
 struct Scan<'a> {
+    text: &'a str,
     bytes: &'a [u8],
     at: usize,
     line: u32,
@@ -57,12 +66,26 @@ struct Scan<'a> {
     /// The figure at this place: all levels taken together.
     total: usize,
     found: Nesting,
+    /// Stretches that need not be read.
+    aside: Vec<Range<usize>>,
+    /// Where the text of the test module begins that is being read, and how many brackets are open in it.
+    module: Option<(usize, usize)>,
 }
 
 impl<'a> Scan<'a> {
-    fn new(bytes: &'a [u8]) -> Scan<'a> {
-        let found = Nesting { depth: 0, line: 1 };
-        Scan { bytes, at: 0, line: 1, levels: vec![Level::default()], last: Last::Other, total: 0, found }
+    fn new(text: &'a str) -> Scan<'a> {
+        Scan {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            line: 1,
+            levels: vec![Level::default()],
+            last: Last::Other,
+            total: 0,
+            found: Nesting { depth: 0, line: 1 },
+            aside: Vec::new(),
+            module: None,
+        }
     }
 
     fn peek(&self, ahead: usize) -> u8 {
@@ -82,16 +105,44 @@ impl<'a> Scan<'a> {
                 self.at += 1;
             }
             b' ' | b'\t' | b'\r' => self.at += 1,
-            b'/' if self.peek(1) == b'/' => self.at = line_end(self.bytes, self.at),
-            b'/' if self.peek(1) == b'*' => self.comment(),
+            b'/' if self.peek(1) == b'/' => {
+                let from = self.at;
+                self.at = line_end(self.bytes, from);
+                self.documented(from);
+            }
+            b'/' if self.peek(1) == b'*' => {
+                let from = self.at;
+                self.comment();
+                self.documented(from);
+            }
             b'"' => self.text(),
             b'\'' => self.quote(),
             b'(' | b'[' | b'{' => self.opened(byte),
             b')' | b']' | b'}' => self.closed(byte),
             b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => self.word(),
+            b'#' => {
+                self.attribute();
+                self.punct(byte);
+            }
             _ => self.punct(byte),
         }
         true
+    }
+
+    /// Sets a comment aside that a parser would take for an attribute.
+    fn documented(&mut self, from: usize) {
+        if self.module.is_none() && matches!(self.bytes[from + 2..].first(), Some(b'/' | b'!' | b'*')) {
+            self.aside.push(from..self.at);
+        }
+    }
+
+    /// Notes that a test module begins here.
+    fn attribute(&mut self) {
+        if self.module.is_none()
+            && let Some(from) = aside::test_module(self.text, self.at)
+        {
+            self.module = Some((from, self.levels.len() + 1));
+        }
     }
 
     /// Counts one token.
@@ -139,6 +190,13 @@ impl<'a> Scan<'a> {
     }
 
     fn closed(&mut self, byte: u8) {
+        if let Some((from, levels)) = self.module
+            && self.levels.len() == levels
+            && self.at >= from
+        {
+            self.aside.push(from..self.at);
+            self.module = None;
+        }
         self.at += 1;
         if self.levels.len() > 1 {
             self.ended();
