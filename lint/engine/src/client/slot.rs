@@ -22,6 +22,9 @@ pub enum Slot {
 impl Client<'_> {
     pub(super) fn find_handle_types(&mut self) {
         let sdks: Vec<_> = self.scope.sdks.iter().copied().filter(|sdk| sdk.speaks_mcp()).collect();
+        if self.pipes_only(&sdks) {
+            return;
+        }
         for sdk in &sdks {
             for ty in sdk.types.iter().filter(|ty| matches!(ty.is, Role::Handle)) {
                 self.handle_types.insert(ty.name.into());

@@ -431,7 +431,15 @@ impl Judge<'_> {
         let Some(name) = path.last() else { return Cause::Unknown };
         let inside = || subs.iter().map(|sub| self.inner(at, *sub, depth)).fold(Cause::Unknown, both);
         match &**name {
-            "Ok" | "Some" | "Ready" => return inside(),
+            "Ok" | "Some" | "Ready" => {
+                // What is inside the outcome of a deadline failed by itself, in time.
+                return match inside() {
+                    Cause::Other(place, Why::Timeout) if deadline(self.scope, at) => {
+                        Cause::Other(place, Why::Error)
+                    }
+                    cause => cause,
+                };
+            }
             "Err" | "Error" if path.len() == 1 => {
                 let inner = inside();
                 return if inner == Cause::Unknown { self.error(at) } else { inner };

@@ -236,3 +236,54 @@ async fn start(config: &Config) -> Result<RemoteClient, Error> {
         &[],
     );
 }
+
+/// A pool that drops its handle after a failed call and after a deadline, over a transport.
+fn pool(transport: &str) -> String {
+    format!(
+        r#"use rmcp::{{RoleClient, ServiceExt, service::RunningService}};
+struct Pool {{ slot: Mutex<Option<RunningService<RoleClient, ()>>>, model: reqwest::Client }}
+impl Pool {{
+    async fn start(&self) -> Result<(), Error> {{
+        *self.slot.lock().await = Some(().serve({transport}).await?);
+        Ok(())
+    }}
+    async fn search(&self, query: &str) -> Result<Outcome, Error> {{
+        let mut slot = self.slot.lock().await;
+        let Some(handle) = slot.as_ref() else {{ return Err(Error::Down) }};
+        match tokio::time::timeout(LIMIT, handle.call_tool(params(query))).await {{
+            Ok(Ok(outcome)) => Ok(outcome.into()),
+            Ok(Err(error)) => {{
+                *slot = None;
+                Err(error.into())
+            }}
+            Err(_) => {{
+                slot.take();
+                Err(Error::Timeout)
+            }}
+        }}
+    }}
+}}
+"#
+    )
+}
+
+#[test]
+fn a_child_process_has_no_session_to_lose() {
+    gives(&pool("TokioChildProcess::new(Command::new(PROGRAM))?"), &[]);
+}
+
+#[test]
+fn what_fails_within_a_deadline_is_no_timeout() {
+    let code = pool("StreamableHttpClientTransport::from_uri(URI)");
+    gives(&code, &["session-discarded@14", "session-discarded@18"]);
+    let file = SourceFile { path: "src/lib.rs".into(), text: code };
+    let outcome = check_crate(vec![file], &Settings::default());
+    let told: Vec<&str> = outcome.findings.iter().map(|finding| &*finding.message).collect();
+    assert_eq!(
+        told,
+        [
+            "the session is forgotten after an error that is no 404",
+            "the session is forgotten after a timeout"
+        ]
+    );
+}
