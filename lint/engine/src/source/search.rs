@@ -1,0 +1,91 @@
+//! The byte search: whether a file, or the crate around it, can hold an MCP client at all.
+//! Knows words, no syntax.
+
+use memchr::{memchr2_iter, memmem};
+
+/// What the byte search finds in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signs {
+    /// The session header, an SDK's client side, or a mark: the crate may be a client.
+    pub anchor: bool,
+    /// The protocol's name.
+    pub mcp: bool,
+    /// The cursor header, or the media type of an event stream: with the protocol's name, the crate may be a client.
+    pub stream: bool,
+}
+
+impl Signs {
+    /// Whether the file matters wherever it stands; else only beside one that speaks of the protocol, and if it
+    /// [speaks as a client](speaks_as_client).
+    #[must_use]
+    pub fn telling(self) -> bool {
+        self.anchor || self.mcp || self.stream
+    }
+
+    /// Both files taken together.
+    #[must_use]
+    pub fn with(self, other: Signs) -> Signs {
+        Signs {
+            anchor: self.anchor || other.anchor,
+            mcp: self.mcp || other.mcp,
+            stream: self.stream || other.stream,
+        }
+    }
+
+    /// Whether files with these signs together may hold an MCP client.
+    #[must_use]
+    pub fn concern(self) -> bool {
+        self.anchor || self.mcp && self.stream
+    }
+}
+
+/// What can be told of a file without parsing it. After an anchor nothing more is looked for.
+#[must_use]
+pub fn signs(text: &str) -> Signs {
+    let bytes = text.as_bytes();
+    let mut seen = Signs::default();
+    // Each word is found by its rarest letter.
+    for at in memchr2_iter(b'p', b'P', bytes) {
+        if at >= 2 && starts(bytes, at - 2, b"mc") {
+            seen.mcp = true;
+            let crate_path = bytes[..at - 2].ends_with(b"r") && bytes[at - 2..].starts_with(b"mcp::");
+            if crate_path || starts(bytes, at - 2, b"mcp-session-id") || starts(bytes, at - 2, b"mcp-method")
+            {
+                seen.anchor = true;
+                return seen;
+            }
+        }
+    }
+    // A mark says that the code is a client's, whatever it is called.
+    seen.anchor = memmem::find(bytes, b"unbroken::").is_some();
+    seen.stream = !seen.anchor && memchr2_iter(b'v', b'V', bytes).any(|at| names_stream(bytes, at));
+    seen
+}
+
+/// Whether the letter is that of an event stream, of a cursor, or of an SDK's handle.
+fn names_stream(bytes: &[u8], at: usize) -> bool {
+    let word = |back: usize, word: &[u8]| at >= back && starts(bytes, at - back, word);
+    word(1, b"event-stream")
+        || word(1, b"event_stream")
+        || word(6, b"last-event-id")
+        || word(6, b"last_event_id")
+        || word(11, b"runningservice") && bytes[at - 11] == b'R'
+}
+
+/// Whether the file has words of a client's state, its calls or its transport.
+#[must_use]
+pub fn speaks_as_client(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.iter().enumerate().any(|(at, byte)| match byte {
+        b's' | b'S' => starts(bytes, at, b"session"),
+        b'c' | b'C' => starts(bytes, at, b"call_tool"),
+        b't' => starts(bytes, at, b"tools/call"),
+        b'T' => starts(bytes, at, b"transport"),
+        b'r' => starts(bytes, at, b"reconnect"),
+        _ => false,
+    })
+}
+
+fn starts(bytes: &[u8], at: usize, word: &[u8]) -> bool {
+    bytes.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word))
+}
