@@ -106,10 +106,14 @@ fn get_only(timeline: &Timeline, held: &Session) -> bool {
 
 fn draft(timeline: &Timeline, held: &Session, gone: usize, used: &[usize], court: &Court<'_>) -> Draft {
     let refused = &timeline.contacts[gone];
+    let more = match used.len() {
+        1 => "once more".to_owned(),
+        count => format!("{count} more times"),
+    };
     let message = vec![
         plain("session "),
         session(&held.id),
-        plain(format!(" was used {} more times after its 404, and nothing re-initialized", used.len())),
+        plain(format!(" was used {more} after its 404, and nothing re-initialized")),
     ];
     let accepted = used.iter().any(|at| timeline.contacts[*at].accepted());
     let mut draft = Draft::new(BREACH, Certainty::Proved, message, HELP);

@@ -108,7 +108,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             } else if resumes && adopted::answers(client, at, &adopting) {
                 state(client, at, "a resume for an unknown session is answered by a new one", Certainty::Likely, report);
             } else if resumes && unasked::inert(client, at) {
-                state(client, at, "a cursor is taken and never looked up; only live events follow", Certainty::Possible, report);
+                unread(client, at, report);
             } else if unasked::unchecked(client, at) {
                 state(client, at, "a stream is opened for any session id, whether it exists or not", Certainty::Likely, report);
             }
@@ -126,6 +126,20 @@ fn unbound(client: &Client<'_>, at: At, report: &mut Report) {
         message: "events are looked up by their id alone, whatever the session".into(),
         help: "look events up by the session and the cursor together, and refuse a cursor of another session",
         here: if asked { "the session is checked, but the cursor is not bound to it" } else { UNASKED }.into(),
+        story: Vec::new(),
+        client,
+    });
+}
+
+/// The cursor goes nowhere that could replay by it.
+fn unread(client: &Client<'_>, at: At, report: &mut Report) {
+    report.claim(Claim {
+        breach: Breach::UnownedResume,
+        certainty: Certainty::Possible,
+        at,
+        message: "a cursor is taken and never looked up; only live events follow".into(),
+        help: "replay the session's events after the cursor, or refuse a cursor that cannot be resumed",
+        here: "nothing replays by it".into(),
         story: Vec::new(),
         client,
     });

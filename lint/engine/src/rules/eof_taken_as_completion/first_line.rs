@@ -1,37 +1,49 @@
 //! Data taken for the answer without a look at what it is: the first data line of a body, or a flag set by any event.
 //! Knows no loop's end.
 
-use super::state;
 use crate::client::Client;
 use crate::facts::ir::{Body, Head, Id, Kind, PatKind};
 use crate::flow::{Known, known, loops};
+use crate::finding::Certainty;
+use crate::rules::{Claim, Report};
 use crate::scope::{At, Binding, Fx};
-use super::Report;
+use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, fx: Fx, report: &mut Report) {
     let body = client.scope.body(fx);
     for id in body.ids() {
         let at = At { fx, id };
         if first_data(client, at) && !compares_ids(client, fx) {
-            state(
+            unmatched(
                 client,
                 at,
                 "the first data line is taken for the answer, whatever message it is",
                 "taken without comparing its id with the request's",
-                Vec::new(),
                 report,
             );
         } else if any_event(client, at) {
-            state(
+            unmatched(
                 client,
                 at,
                 "any event with data counts as the response",
                 "set without a look at the message's kind or id",
-                Vec::new(),
                 report,
             );
         }
     }
+}
+
+fn unmatched(client: &Client<'_>, at: At, message: &str, here: &str, report: &mut Report) {
+    report.claim(Claim {
+        breach: Breach::EofTakenAsCompletion,
+        certainty: Certainty::Likely,
+        at,
+        message: message.into(),
+        help: "read on until the message with the request's id, and take no other for its answer",
+        here: here.into(),
+        story: Vec::new(),
+        client,
+    });
 }
 
 /// `for line in text.lines() { if let Some(data) = line.strip_prefix("data:") { return parse(data) } }`
