@@ -4,6 +4,7 @@ mod command;
 
 use command::{
     FORMATS, View, all_recordings, audit, audit_in_every_format, each, findings, root, shipped, summary,
+    unbroken,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -33,6 +34,10 @@ fn json_lines_have_the_documented_shape() {
             }
         }
     }
+    for line in unbroken(["lint", "--format", "json", "fixtures/clients/naive"]).out.lines() {
+        hold(&validator, &serde_json::from_str(line).expect("every line is JSON"), Path::new("naive"));
+        held += 1;
+    }
     assert!(held > 2 * shipped().len() * View::EACH.len(), "there are findings to hold against it");
 }
 
@@ -56,6 +61,18 @@ fn sarif_is_what_oasis_says() {
         let text = audit("sarif", &View::All.files(&run), &[]).out;
         hold(&validator, &serde_json::from_str(&text).expect("one JSON document"), &run);
     }
+    let text = unbroken(["lint", "--format", "sarif", "fixtures/clients/naive"]).out;
+    let mut document: Value = serde_json::from_str(&text).expect("one JSON document");
+    hold(&validator, &document, Path::new("naive"));
+    let results = document["runs"][0]["results"].as_array().expect("a list");
+    assert!(!results.is_empty(), "{text}");
+    for result in results {
+        let uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str();
+        assert!(uri.is_some_and(|uri| uri.starts_with("fixtures/clients/naive/src/")), "{result}");
+        assert!(result["codeFlows"][0]["threadFlows"][0]["locations"].is_array(), "{result}");
+    }
+    document["runs"][0]["results"][0]["level"] = "deny".into();
+    assert!(!validator.is_valid(&document), "a level that is none of SARIF's is refused");
 }
 
 /// Fingerprints that a format shows.

@@ -58,6 +58,8 @@ pub enum Seen {
         files_seen: u64,
         /// Files that were judged.
         files_checked: u64,
+        /// Files left apart: tests, examples, benchmarks, build scripts.
+        files_apart: u64,
         /// Crates they belong to.
         crates: u64,
     },
@@ -82,7 +84,7 @@ pub enum Seen {
 
 impl Default for Seen {
     fn default() -> Seen {
-        Seen::Code { files_seen: 0, files_checked: 0, crates: 0 }
+        Seen::Code { files_seen: 0, files_checked: 0, files_apart: 0, crates: 0 }
     }
 }
 

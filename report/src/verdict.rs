@@ -94,7 +94,7 @@ mod tests {
         Summary {
             counts: [(Breach::BlindRetry, count)].into(),
             problems: vec![problem],
-            seen: Seen::Code { files_seen: checked, files_checked: checked, crates: 1 },
+            seen: Seen::Code { files_seen: checked, files_checked: checked, files_apart: 0, crates: 1 },
             ..Summary::default()
         }
     }

@@ -5,7 +5,7 @@ mod stories;
 use stories::{ARGUMENTS, LATER, SESSION, SOURCE, discarded, duplicate, summary};
 use unbroken_report::render::{Address, Format, Look, renderer};
 use unbroken_report::unprintable::is_unprintable;
-use unbroken_report::{Exhibit, FailOn, Finding, Range, Secrets, Spot, Verdict};
+use unbroken_report::{Exhibit, FailOn, Finding, Range, Secrets, Seen, Spot, Summary, Verdict};
 
 struct Page {
     color: bool,
@@ -137,6 +137,31 @@ fn a_source_that_is_gone_leaves_the_places() {
     let mut finding = discarded();
     finding.place.as_mut().expect("it has one").path = "src/gone.rs".into();
     insta::assert_snapshot!(Page::default().show(Format::Human, &[finding]));
+}
+
+#[test]
+fn a_lint_says_what_it_left_apart() {
+    let closing = |files_apart| {
+        let seen = Seen::Code { files_seen: 9, files_checked: 7, files_apart, crates: 1 };
+        let summary = Summary { seen, ..Summary::default() };
+        let sources = |_: &str| None;
+        let look = Look {
+            color: false,
+            unicode: true,
+            width: 100,
+            address: None,
+            secrets: Secrets::default(),
+            sources: &sources,
+        };
+        let mut out = Vec::new();
+        renderer(Format::Human, look)
+            .finish(&summary, Verdict::Clean, &mut out)
+            .expect("a Vec takes everything");
+        String::from_utf8(out).expect("UTF-8").lines().next().expect("a line").to_owned()
+    };
+    assert_eq!(closing(0), "checked 7 of 9 Rust files in 1 crate");
+    let told = "checked 7 of 9 Rust files in 1 crate; 2 tests and the like left apart (--include)";
+    assert_eq!(closing(2), told);
 }
 
 #[test]

@@ -53,6 +53,7 @@ pub(crate) fn summary(outcome: &Outcome) -> report::Summary {
         seen: report::Seen::Code {
             files_seen: outcome.files_seen,
             files_checked: outcome.files_checked,
+            files_apart: outcome.files_apart,
             crates: outcome.crates,
         },
         ..report::Summary::default()

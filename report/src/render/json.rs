@@ -118,6 +118,7 @@ enum SeenField {
     Lint {
         files_seen: u64,
         files_checked: u64,
+        files_apart: u64,
         crates: u64,
     },
     Audit {
@@ -229,8 +230,8 @@ impl Place {
 impl SeenField {
     fn of(seen: &Seen) -> SeenField {
         match *seen {
-            Seen::Code { files_seen, files_checked, crates } => {
-                SeenField::Lint { files_seen, files_checked, crates }
+            Seen::Code { files_seen, files_checked, files_apart, crates } => {
+                SeenField::Lint { files_seen, files_checked, files_apart, crates }
             }
             Seen::Traffic { sessions, reconnects, resumes, calls, exchanges, not_judged, span } => {
                 SeenField::Audit {

@@ -105,7 +105,7 @@ fn capital(text: &str) -> String {
 
 fn seen(seen: &Seen) -> String {
     match *seen {
-        Seen::Code { files_seen, files_checked, crates } => {
+        Seen::Code { files_seen, files_checked, crates, .. } => {
             format!("Checked {files_checked} of {files_seen} Rust files in {}.", counted(crates, "crate"))
         }
         Seen::Traffic { sessions, reconnects, resumes, calls, exchanges, .. } => {

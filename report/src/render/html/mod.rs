@@ -157,9 +157,10 @@ fn numbers(summary: &Summary) -> Vec<(&'static str, String)> {
     ];
     let count = |name, count: u64| (name, count.to_string());
     match summary.seen {
-        Seen::Code { files_seen, files_checked, crates } => numbers.extend([
+        Seen::Code { files_seen, files_checked, files_apart, crates } => numbers.extend([
             count("Rust files", files_seen),
             count("of them checked", files_checked),
+            count("left apart", files_apart),
             count("crates", crates),
         ]),
         Seen::Traffic { sessions, reconnects, resumes, calls, exchanges, not_judged, span } => {

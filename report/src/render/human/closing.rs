@@ -80,13 +80,14 @@ fn inputs(inputs: &[Input], paint: Paint, out: &mut String) {
 
 fn seen(seen: &Seen, paint: Paint, out: &mut String) {
     match *seen {
-        Seen::Code { files_seen, files_checked, crates } => {
-            let _ = writeln!(
-                out,
-                "checked {files_checked} of {} in {}",
-                counted(files_seen, "Rust file"),
-                counted(crates, "crate")
-            );
+        Seen::Code { files_seen, files_checked, files_apart, crates } => {
+            let files = counted(files_seen, "Rust file");
+            let checked = format!("checked {files_checked} of {files} in {}", counted(crates, "crate"));
+            let apart = match files_apart {
+                0 => String::new(),
+                count => format!("; {count} tests and the like left apart (--include)"),
+            };
+            paint.wrap(out, "", "        ", 8, &(checked + &apart));
         }
         Seen::Traffic { sessions, reconnects, resumes, calls, exchanges, not_judged, span } => {
             let parts = [
