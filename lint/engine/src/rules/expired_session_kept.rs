@@ -144,7 +144,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             shared_arms(client, fx, report);
             continue;
         }
-        if !exchanges(client, fx) || deletes_only(client, fx) || relays(client, fx) || recognised(client, fx) || restarted::restarted(client, fx, 3) {
+        if !exchanges(client, fx) || deletes_only(client, fx) || opens(client, fx) || relays(client, fx) || recognised(client, fx) || restarted::restarted(client, fx, 3) {
             continue;
         }
         if let Some((id, what)) = merges(client, fx) {
@@ -201,6 +201,14 @@ fn returns_request(client: &Client<'_>, fx: Fx) -> bool {
 fn exchanges(client: &Client<'_>, fx: Fx) -> bool {
     let helper = |callee: &Fx| client.own(*callee).has(Deeds::SENDS) && returns_response(client, *callee) && merges(client, *callee).is_none();
     client.own(fx).has(Deeds::SENDS) || client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(helper)
+}
+
+/// A function that makes the session and at most says so with it: what it is refused by is no session's 404.
+fn opens(client: &Client<'_>, fx: Fx) -> bool {
+    let own = client.own(fx);
+    let body = client.scope.body(fx);
+    let says_so = || body.ids().any(|id| matches!(body.kind(id), Kind::Str(text) if &**text == "notifications/initialized"));
+    own.has(Deeds::INITIALISES.with(Deeds::LEARNS)) && !client.all(fx).has(Deeds::CALLS) && (!own.has(Deeds::SESSION) || says_so())
 }
 
 /// A DELETE ends the session whatever its answer (contract 3.1: `Ended`).

@@ -287,3 +287,27 @@ fn what_fails_within_a_deadline_is_no_timeout() {
         ]
     );
 }
+
+#[test]
+fn a_handshake_reads_its_own_refusal() {
+    gives(
+        r#"struct Client { http: reqwest::Client, session: Option<String> }
+impl Client {
+    async fn open(&mut self) -> Result<(), Error> {
+        let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize" });
+        let response = self.http.post("/mcp").json(&hello).send().await?;
+        if let Some(session) = response.headers().get("Mcp-Session-Id").and_then(|id| id.to_str().ok()) {
+            let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+            self.http.post("/mcp").header("Mcp-Session-Id", session).json(&ready).send().await?;
+            self.session = Some(session.to_owned());
+            Ok(())
+        } else {
+            let text = response.text().await.unwrap_or_default();
+            Err(Error::Refused(text))
+        }
+    }
+}
+"#,
+        &[],
+    );
+}
