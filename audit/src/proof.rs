@@ -291,6 +291,18 @@ pub fn cut(contact: &Contact) -> String {
     }
 }
 
+/// Which log would show who ended an exchange: one that is not there yet, or that tells more than the one there is.
+#[must_use]
+pub fn who_ended(contact: &Contact) -> &'static str {
+    let hop = |vantage| matches!(vantage, Vantage::EdgeLb | Vantage::Proxy | Vantage::Gateway);
+    let by_hop = contact.seen.iter().any(|seen| hop(seen.vantage));
+    match contact.exchange.end.cause {
+        Cause::ClientAbort if by_hop => "a log nearer to the client would show who ended the stream",
+        _ if by_hop => "the proxy's error log would show who ended the stream",
+        _ => "a proxy's log would show who ended the stream",
+    }
+}
+
 /// Whether nothing tells what came back: a log without bodies, and an end that is no sign of a cut.
 fn told_nothing(contact: &Contact) -> bool {
     let id = contact.calls().next().and_then(|(request, _)| request.id.as_ref());

@@ -41,7 +41,7 @@ use super::Case;
 use crate::event::{Cause, Nanos};
 use crate::finding::{Certainty, Role};
 use crate::join::Contact;
-use crate::proof::{Court, Draft, plain, request};
+use crate::proof::{Court, Draft, plain, request, who_ended};
 use crate::timeline::close::at_idle_limit;
 use crate::timeline::{Stream, Timeline};
 use unbroken_contract::breach::Breach;
@@ -77,7 +77,7 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
             step.at = contact.end.or(step.at);
             draft.proof.push(step);
         }
-        draft.missing = Some("a proxy's log would show whether the server or the proxy ended it");
+        draft.missing = Some(who_ended(contact));
         draft.print.contact(timeline, *first, None);
         court.report(draft);
     }

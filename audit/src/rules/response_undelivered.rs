@@ -40,7 +40,7 @@ use super::call_retried_by_proxy::deliveries;
 use super::duplicate_invocation::{self, is_duplicate};
 use crate::event::Cause;
 use crate::finding::{Certainty, Role, Step};
-use crate::proof::{Court, Draft, Print, cut, foreign, plain, request};
+use crate::proof::{Court, Draft, Print, cut, foreign, plain, request, who_ended};
 use crate::timeline::close::id_text;
 use crate::timeline::unseen::Unsent;
 use crate::timeline::{Answered, Reached, Run, Send};
@@ -126,7 +126,7 @@ fn draft(case: &Case<'_>, send: &Send, court: &Court<'_>) -> Draft {
         words: vec![plain(format!("{}: no later stream delivered it", cut(contact)))],
     });
     draft.missing = match (known, contact.tells_bodies()) {
-        (false, _) => Some("a proxy's log would show who ended the stream"),
+        (false, _) => Some(who_ended(contact)),
         (true, false) => Some("a log with response bodies would show what was delivered"),
         (true, true) => None,
     };
