@@ -1,45 +1,82 @@
 //! The ledger: what clients did and is not judged yet, in bounded memory, whatever the length of the log.
 //! Knows clients roughly and time; not what a breach is.
 //!
-//! A small input is judged as a whole. A larger one is kept client by client as few bytes each; what does not fit into
-//! memory waits in a temporary file. A client is judged when it has been silent for the horizon of log time, or at the
-//! end; of a client that is never silent, the sessions that are.
+//! A small input is judged as a whole. A larger one is kept client by client as few bytes each. A client is judged when it
+//! has been silent for the horizon of log time, or at the end; of one that is never silent, the sessions that are; of a
+//! session that is never silent, its past in stretches. When that is depends on the records and their order alone: what
+//! does not fit into memory waits in a temporary file.
 
 mod codec;
 mod docket;
-mod route;
+pub(crate) mod route;
 mod spill;
+mod thin;
 
+use crate::adapter::formats::Formats;
+use crate::adapter::rpc::Keep;
 use crate::event::{Event, Nanos};
 use crate::finding::Finding;
 use crate::join::moment;
+use crate::mapping::CallMark;
+use crate::skim::Skim;
+use crate::source::Recall;
 use crate::table::Tables;
-use crate::verdict::{self, BuildRapid, Counts, Heard, Tally, Whole};
+use crate::verdict::{self, BuildRapid, Counts, Heard, Part, Tally, Whole};
 use codec::Writer;
-use docket::{Docket, Judged};
+use docket::{Cut, Docket, File, Judged};
 use route::Routes;
 use spill::Spill;
 use std::collections::HashSet;
 
-/// Events that are judged as a whole, exactly as they are: some ten megabytes of facts.
-const SMALL: usize = 10_000;
-/// Events of one client that are judged at once. A client with more within the horizon is judged by a shorter one.
-const MOST: u32 = 4_096;
+/// What the records of one client may weigh before half of them is judged, ordinary ones weighing 1: some ten megabytes.
+const MOST: u32 = 32_768;
+/// What a record that is not ordinary weighs: it is kept as an event.
+const LOUD: u32 = 8;
 /// Bytes of one client from which on they are worth a place in the temporary file.
 const WORTH: usize = 64;
 
 /// Where findings go.
 pub(crate) type Emit<'e> = dyn FnMut(Finding) + Send + 'e;
 
+/// A record on its way to a judgement.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    /// One that was read in full.
+    Event(Box<Event>, CallMark),
+    /// An ordinary one, with the hashes of its event ids.
+    Skim(Skim, Box<[u32]>),
+}
+
+impl Entry {
+    /// The moment by which records are ordered.
+    pub(crate) fn moment(&self) -> Nanos {
+        match self {
+            Entry::Event(event, _) => moment(event),
+            Entry::Skim(skim, _) => skim.start,
+        }
+    }
+}
+
 /// What a ledger is told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    /// Bytes that waiting events may take in memory.
+    /// Bytes that waiting records may take in memory.
     pub(crate) room: usize,
     /// Silence in log time after which a client or session is over, in nanoseconds.
     pub(crate) horizon: Nanos,
     /// Rows are wanted too.
     pub(crate) rows: bool,
+    /// Look at every record, also where few would do.
+    pub(crate) all: bool,
+    /// Records that are judged as a whole, exactly as they are.
+    pub(crate) small: usize,
+}
+
+/// What ordinary records are read again with.
+pub(crate) struct Again<'p> {
+    pub(crate) recall: Recall<'p>,
+    pub(crate) formats: &'p Formats,
+    pub(crate) keep: Keep,
 }
 
 /// What was given up or put aside to stay within memory.
@@ -47,39 +84,72 @@ pub(crate) struct Terms {
 pub(crate) struct Given {
     /// Clients and sessions judged before the log's end.
     pub(crate) early: u64,
-    /// Events that came later than the horizon after the last one of their client was judged.
+    /// Records that came later than the horizon behind the others.
     pub(crate) late: u64,
     /// Bytes that went through the temporary file.
     pub(crate) spilled: u64,
+    /// Records that a judgement looked at in full.
+    pub(crate) looked: u64,
 }
 
 /// One client that waits.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Waiting {
     key: u64,
     writer: Writer,
-    count: u32,
+    skims: Vec<u8>,
+    /// What its records weigh.
+    weight: u32,
+    /// The first moment of what was not counted yet.
     first: Nanos,
     last: Nanos,
     away: Vec<spill::Piece>,
+    skims_away: Vec<spill::Piece>,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Waiting {
+            key: 0,
+            writer: Writer::default(),
+            skims: Vec::new(),
+            weight: 0,
+            first: Nanos::MAX,
+            last: Nanos::MIN,
+            away: Vec::new(),
+            skims_away: Vec::new(),
+        }
+    }
+}
+
+impl Waiting {
+    fn note(&mut self, first: Nanos, last: Nanos, counted: bool, weight: u32) {
+        if !counted {
+            self.first = self.first.min(first);
+        }
+        self.last = self.last.max(last);
+        self.weight += weight;
+    }
+
+    fn size(&self) -> usize {
+        self.writer.size() + self.skims.capacity()
+    }
 }
 
 /// The ledger.
 pub(crate) struct Ledger<'p> {
     paths: &'p [String],
     terms: Terms,
-    /// Events of a small input.
-    small: Vec<Event>,
+    again: Again<'p>,
+    /// Records of a small input.
+    small: Vec<Entry>,
     is_large: bool,
     clients: Vec<Option<Waiting>>,
     free: Vec<u32>,
     routes: Routes,
-    /// Clients with more events than are judged at once.
-    crowded: Vec<u32>,
     held: usize,
     now: Nanos,
     swept: Nanos,
-    bounded: bool,
     whole: Whole,
     spill: Spill,
     tally: Tally,
@@ -96,23 +166,24 @@ pub(crate) struct Closed {
     pub(crate) given: Given,
     /// Why the temporary file could not be used, if it was needed and could not.
     pub(crate) broken: Option<std::io::Error>,
+    /// Records that were not found again where they had been, as (file, how many).
+    pub(crate) lost: Vec<(u32, u64)>,
 }
 
 impl<'p> Ledger<'p> {
-    pub(crate) fn new(paths: &'p [String], terms: Terms) -> Self {
+    pub(crate) fn new(paths: &'p [String], terms: Terms, again: Again<'p>) -> Self {
         Ledger {
             paths,
             terms,
+            again,
             small: Vec::new(),
             is_large: false,
             clients: Vec::new(),
             free: Vec::new(),
             routes: Routes::default(),
-            crowded: Vec::new(),
             held: 0,
             now: Nanos::MIN,
             swept: Nanos::MIN,
-            bounded: false,
             whole: Whole::default(),
             spill: Spill::default(),
             tally: Tally::default(),
@@ -122,130 +193,166 @@ impl<'p> Ledger<'p> {
         }
     }
 
-    /// Takes an event in. Nothing is judged before [`Ledger::settle`].
-    pub(crate) fn enter(&mut self, event: Event) {
+    /// Takes a record in, and judges what is over by then.
+    pub(crate) fn enter(&mut self, entry: Entry, emit: &mut Emit<'_>) {
         if self.is_large {
-            return self.file(&event);
+            return self.file(entry, emit);
         }
-        self.small.push(event);
-        if self.small.len() > SMALL {
+        self.small.push(entry);
+        if self.small.len() > self.terms.small {
             self.is_large = true;
             self.whole.others = true;
-            for event in std::mem::take(&mut self.small) {
-                self.file(&event);
+            for entry in std::mem::take(&mut self.small) {
+                self.file(entry, emit);
             }
         }
     }
 
-    fn file(&mut self, event: &Event) {
-        route::note(event, &mut self.whole);
-        let at = moment(event);
-        self.now = self.now.max(at);
-        let index = self.routes.find(event, |key| {
-            let waiting = Waiting { key, first: at, last: at, ..Waiting::default() };
-            match self.free.pop() {
+    fn file(&mut self, entry: Entry, emit: &mut Emit<'_>) {
+        let at = entry.moment();
+        self.pass(at, emit);
+        let (clients, free) = (&mut self.clients, &mut self.free);
+        let open = |key| {
+            let waiting = Waiting { key, ..Waiting::default() };
+            match free.pop() {
                 Some(index) => {
-                    self.clients[index as usize] = Some(waiting);
+                    clients[index as usize] = Some(waiting);
                     index
                 }
                 None => {
-                    self.clients.push(Some(waiting));
-                    self.clients.len() as u32 - 1
+                    clients.push(Some(waiting));
+                    clients.len() as u32 - 1
                 }
             }
-        });
+        };
+        let index = match &entry {
+            Entry::Event(event, _) => {
+                route::note(event, &mut self.whole);
+                self.routes.find(event, open)
+            }
+            Entry::Skim(skim, _) => self.routes.find_skim(skim, open),
+        };
         let client = self.clients[index as usize].as_mut().expect("a route leads to a client that waits");
-        let before = client.writer.size();
-        client.writer.write(event).expect("an event holds nothing that cannot be written");
+        let before = client.size();
+        match &entry {
+            Entry::Event(event, mark) => {
+                docket::write(&mut client.writer, event, *mark, false);
+                client.note(at, docket::until(event), false, LOUD);
+            }
+            Entry::Skim(skim, ids) => {
+                skim.write(ids, &mut client.skims);
+                client.note(at, skim.end, false, 1);
+            }
+        }
         // A text that makes room for a shorter one can leave a writer smaller than before.
-        self.held = self.held + client.writer.size() - before;
-        client.count += 1;
-        client.first = client.first.min(at);
-        client.last = client.last.max(at);
-        if client.count == MOST {
-            self.crowded.push(index);
-        }
-        if self.bounded && self.now.saturating_sub(at) > self.terms.horizon {
-            self.given.late += 1;
-        }
-    }
-
-    /// Judges what is over, if there is need to.
-    pub(crate) fn settle(&mut self, emit: &mut Emit<'_>) {
-        if !self.crowded.is_empty() {
-            let mut crowded: Vec<(u32, Option<Nanos>)> =
-                std::mem::take(&mut self.crowded).into_iter().map(|at| (at, Some(Nanos::MAX))).collect();
-            crowded.sort_unstable();
-            self.judge(&crowded, emit);
-        }
-        self.bounded |= self.held > self.terms.room;
-        let due = self.now.saturating_sub(self.swept) > self.terms.horizon / 4;
-        if self.bounded && (due || self.held > self.terms.room) {
-            self.sweep(emit);
+        self.held = self.held + client.size() - before;
+        if client.weight >= MOST {
+            self.judge(&[(index, Cut::Half)], emit);
         }
         if self.held > self.terms.room {
             self.put_aside(emit);
         }
     }
 
-    /// Judges the clients that have been silent for the horizon.
+    /// Lets log time go on to `at`.
+    fn pass(&mut self, at: Nanos, emit: &mut Emit<'_>) {
+        self.given.late += u64::from(at < self.now.saturating_sub(self.terms.horizon));
+        self.now = self.now.max(at);
+        if self.swept == Nanos::MIN {
+            self.swept = self.now;
+        }
+        if self.now.saturating_sub(self.swept) > self.terms.horizon / 4 {
+            self.sweep(emit);
+        }
+    }
+
+    /// Judges the clients that have been silent for the horizon, and the past of those that never are.
     fn sweep(&mut self, emit: &mut Emit<'_>) {
         self.swept = self.now;
-        let cut = self.now.saturating_sub(self.terms.horizon);
+        let horizon = self.terms.horizon;
+        let cut = self.now.saturating_sub(horizon);
         let waiting = (0..).zip(&self.clients).filter_map(|(at, client)| Some((at, client.as_ref()?)));
-        let mut due: Vec<(Nanos, u32, Option<Nanos>)> = waiting
+        let mut due: Vec<(Nanos, u32, Cut)> = waiting
             .filter_map(|(at, client)| {
-                // Half of what is looked at is done then: more often would judge the same events again and again.
-                let old = client.first < cut.saturating_sub(self.terms.horizon);
-                (client.last < cut)
-                    .then_some((client.first, at, None))
-                    .or((old && client.last >= cut).then_some((client.first, at, Some(cut))))
+                // Half of what is looked at is done then: more often would judge the same records again and again.
+                let old = client.first < cut.saturating_sub(horizon);
+                let cut = match client.last < cut {
+                    true => Cut::None,
+                    false if old => Cut::At { moment: cut, horizon },
+                    false => return None,
+                };
+                Some((client.first, at, cut))
             })
             .collect();
-        due.sort_unstable();
+        due.sort_unstable_by_key(|(first, at, _)| (*first, *at));
         let due: Vec<_> = due.into_iter().map(|(_, at, cut)| (at, cut)).collect();
         self.judge(&due, emit);
     }
 
     /// Moves waiting bytes into the temporary file; where that fails, clients are judged before their time instead.
     fn put_aside(&mut self, emit: &mut Emit<'_>) {
-        let mut moved = 0;
         let mut broken = false;
-        for client in self.clients.iter_mut().flatten().filter(|client| client.writer.bytes.len() >= WORTH) {
-            let before = client.writer.size();
-            match self.spill.put(&client.writer.bytes) {
-                Ok(piece) => client.away.push(piece),
-                Err(()) => {
-                    broken = true;
-                    break;
+        for client in self.clients.iter_mut().flatten() {
+            let before = client.size();
+            for (bytes, away) in
+                [(&mut client.writer.bytes, &mut client.away), (&mut client.skims, &mut client.skims_away)]
+            {
+                if bytes.len() < WORTH {
+                    continue;
                 }
+                match self.spill.put(bytes) {
+                    Ok(piece) => away.push(piece),
+                    Err(()) => {
+                        broken = true;
+                        break;
+                    }
+                }
+                self.given.spilled += bytes.len() as u64;
+                *bytes = Vec::new();
             }
-            self.given.spilled += client.writer.bytes.len() as u64;
-            // What comes next is written from a fresh start, so that a client that waits in the file takes no memory.
-            client.writer = Writer::default();
-            moved += before;
+            if broken {
+                break;
+            }
+            if client.writer.bytes.is_empty() {
+                // What comes next is written from a fresh start, so that a client that waits in the file takes no memory.
+                client.writer = Writer::default();
+            }
+            self.held = self.held + client.size() - before;
         }
-        self.held -= moved;
-        if broken {
+        if broken || self.spill.flush().is_err() {
             let waiting = (0..).zip(&self.clients).filter(|(_, client)| client.is_some());
-            let all: Vec<(u32, Option<Nanos>)> = waiting.map(|(at, _)| (at, None)).collect();
+            let all: Vec<(u32, Cut)> = waiting.map(|(at, _)| (at, Cut::None)).collect();
             self.judge(&all, emit);
         }
     }
 
     /// Judges clients, each up to its cut or as a whole, and forgets what is done.
-    fn judge(&mut self, clients: &[(u32, Option<Nanos>)], emit: &mut Emit<'_>) {
+    fn judge(&mut self, clients: &[(u32, Cut)], emit: &mut Emit<'_>) {
         // A fixed number at a time: how many threads there are must not show in the order of the findings.
         for some in clients.chunks(docket::AT_ONCE) {
             let mut files = Vec::with_capacity(some.len());
             for (index, cut) in some {
                 let client =
                     self.clients[*index as usize].as_mut().expect("only clients that wait are judged");
-                self.held -= client.writer.size();
-                let bytes = self.spill.take(&mut client.away, &mut std::mem::take(&mut client.writer).bytes);
-                files.push((*index, *cut, bytes));
+                self.held -= client.size();
+                let louds = std::mem::take(&mut client.writer).bytes;
+                let skims = std::mem::take(&mut client.skims);
+                files.push(File {
+                    index: *index,
+                    cut: *cut,
+                    louds: self.spill.take(&mut client.away, louds),
+                    skims: self.spill.take(&mut client.skims_away, skims),
+                });
             }
-            let docket = Docket { paths: self.paths, whole: &self.whole, rows: self.terms.rows };
+            let docket = Docket {
+                paths: self.paths,
+                whole: &self.whole,
+                recall: &self.again.recall,
+                formats: self.again.formats,
+                keep: self.again.keep,
+                rows: self.terms.rows,
+                all: self.terms.all,
+            };
             let judged = docket.judge(files);
             let mut findings = Vec::new();
             for one in judged {
@@ -257,17 +364,18 @@ impl<'p> Ledger<'p> {
     }
 
     fn close(&mut self, judged: Judged) -> Vec<Finding> {
-        let Judged { index, heard, over, kept } = judged;
+        let Judged { index, heard, over, kept, looked } = judged;
         let Heard { mut findings, tally, tables } = heard;
         self.tally.add(tally);
         self.tables.add(tables);
-        self.given.early += u64::from(self.bounded || kept.is_some()) * over.len() as u64;
+        self.given.early += over.len() as u64;
+        self.given.looked += looked;
         let client = self.clients[index as usize].as_mut().expect("a client waits until it is judged");
         match kept {
             Some(kept) => {
                 let Waiting { key, .. } = *client;
-                self.held += kept.writer.size();
                 *client = Waiting { key, ..kept };
+                self.held += client.size();
                 self.routes.forget_sessions(&over, index);
             }
             None => {
@@ -278,7 +386,7 @@ impl<'p> Ledger<'p> {
         }
         findings.retain(|finding| {
             let print = rapidhash::v3::rapidhash_v3(finding.fingerprint.as_bytes());
-            !self.bounded && !self.is_large || self.told.insert(print)
+            self.told.insert(print)
         });
         findings
     }
@@ -286,19 +394,18 @@ impl<'p> Ledger<'p> {
     /// Judges what is left.
     pub(crate) fn finish(mut self, emit: &mut Emit<'_>) -> Closed {
         if self.is_large {
-            self.whole.others = self.clients.iter().flatten().count() > 1 || self.bounded;
+            let early = self.given.early;
+            self.whole.others = early > 0 || self.clients.iter().flatten().count() > 1;
             let waiting =
                 (0..).zip(&self.clients).filter_map(|(at, client)| Some((client.as_ref()?.first, at)));
             let mut all: Vec<(Nanos, u32)> = waiting.collect();
             all.sort_unstable();
-            let all: Vec<_> = all.into_iter().map(|(_, at)| (at, None)).collect();
+            let all: Vec<_> = all.into_iter().map(|(_, at)| (at, Cut::None)).collect();
             self.judge(&all, emit);
+            // The log's end is nobody's early end.
+            self.given.early = early;
         } else {
-            let events = std::mem::take(&mut self.small);
-            let heard = verdict::hear(events, self.paths, &self.whole, None, self.terms.rows);
-            self.tally.add(heard.tally);
-            self.tables.add(heard.tables);
-            heard.findings.into_iter().for_each(emit);
+            self.judge_small(emit);
         }
         self.tables.sort();
         Closed {
@@ -306,6 +413,26 @@ impl<'p> Ledger<'p> {
             tables: self.tables,
             given: self.given,
             broken: self.spill.broken(),
+            lost: self.again.recall.lost(),
         }
+    }
+
+    fn judge_small(&mut self, emit: &mut Emit<'_>) {
+        let Again { recall, formats, keep } = &self.again;
+        let mut events = Vec::with_capacity(self.small.len());
+        for entry in std::mem::take(&mut self.small) {
+            match entry {
+                Entry::Event(event, _) => events.push(*event),
+                Entry::Skim(skim, _) => {
+                    docket::recall(recall, formats, *keep, &skim, &mut |event| events.push(event));
+                }
+            }
+        }
+        self.given.looked += events.len() as u64;
+        let part = Part { rows: self.terms.rows, ..Part::ALL };
+        let heard = verdict::hear(events, self.paths, &self.whole, &part);
+        self.tally.add(heard.tally);
+        self.tables.add(heard.tables);
+        heard.findings.into_iter().for_each(emit);
     }
 }

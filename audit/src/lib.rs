@@ -10,6 +10,7 @@ pub mod pair;
 pub mod proof;
 pub mod rules;
 pub mod run;
+mod skim;
 pub mod source;
 pub mod spread;
 pub mod table;

@@ -9,6 +9,7 @@ mod ending;
 mod exchange;
 mod field;
 pub mod file;
+mod glance;
 pub mod guess;
 pub mod json;
 mod line;
@@ -16,12 +17,14 @@ mod literal;
 mod message;
 mod party;
 mod plan;
+mod shape;
 pub mod slot;
 mod stream;
 mod upstream;
 mod value;
 
 pub use field::{Compiler, Row, Test, Value, all, expression, paths};
+pub(crate) use glance::{CallMark, Glance, info_mark};
 pub use plan::Plan;
 
 /// Why a mapping file cannot be used.

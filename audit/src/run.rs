@@ -4,11 +4,10 @@
 use crate::adapter::formats::Formats;
 use crate::adapter::intake::{Intake, Taken};
 use crate::adapter::rpc::Keep;
-use crate::event::{Event, Nanos, Place};
+use crate::event::{Nanos, Place};
 use crate::finding::Finding;
-use crate::join;
-use crate::ledger::{Emit, Given, Ledger, Terms};
-use crate::source::{self, Limits};
+use crate::ledger::{Again, Emit, Entry, Given, Ledger, Terms};
+use crate::source::{self, Limits, Recall};
 use crate::spread::Charts;
 use crate::table::Tables;
 use serde::{Deserialize, Serialize};
@@ -30,6 +29,13 @@ pub struct Options {
     /// Silence in log time after which a client or session of an input that does not fit into memory is over, in
     /// nanoseconds; 0: the default (30 minutes).
     pub horizon: Nanos,
+    /// Look at every record in full, also at ordinary ones that no finding can rest on. Slower, and never another output;
+    /// tests hold the one against the other.
+    pub every_record: bool,
+    /// Records up to which an input is judged as a whole; 0: the default (10,000).
+    pub small: usize,
+    /// Bytes of a file that are read in one go; 0: the default (1 MiB). Never changes the output.
+    pub chunk: usize,
 }
 
 /// Findings on their way to whoever shows them.
@@ -44,12 +50,16 @@ const MEMORY: usize = 256 << 20;
 /// minutes; a client that comes back later than this starts anew.
 const HORIZON: Nanos = 30 * 60 * 1_000_000_000;
 
+/// Records that are judged as a whole where nobody says how many: some ten megabytes of facts.
+const SMALL: usize = 10_000;
+
 impl Options {
     /// Waiting events are an eighth of the memory: while clients are judged, their events take several times the room.
     fn terms(&self, rows: bool) -> Terms {
         let memory = if self.memory == 0 { MEMORY } else { self.memory };
         let horizon = if self.horizon == 0 { HORIZON } else { self.horizon };
-        Terms { room: memory / 8, horizon, rows }
+        let small = if self.small == 0 { SMALL } else { self.small };
+        Terms { room: memory / 8, horizon, rows, all: self.every_record, small }
     }
 }
 
@@ -159,15 +169,20 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit
     if options.max_record > 0 {
         limits.max_record = options.max_record;
     }
+    if options.chunk > 0 {
+        limits.chunk = options.chunk;
+    }
     limits.chunk = limits.chunk.min(MOST_READ / files.len().clamp(1, MOST_OPEN));
     // Files are numbered by their content, so that the order of the arguments cannot reach the output.
     let order = source::in_order(files);
     let paths: Vec<String> = order.iter().map(|at| source::shown(&files[*at]).into_owned()).collect();
-    let mut ledger = Ledger::new(&paths, options.terms(tables.is_some()));
     let keep = Keep { arguments: options.keep_arguments };
+    let recall = Recall::new(order.iter().map(|at| &files[*at]).collect());
+    let again = Again { recall, formats: &formats, keep };
+    let mut ledger = Ledger::new(&paths, options.terms(tables.is_some()), again);
     let open = |number: usize| {
         let file = u32::try_from(number).unwrap_or(u32::MAX);
-        Intake::open(&files[order[number]], file, &formats, &limits, keep)
+        Intake::open(&files[order[number]], file, &formats, &limits, keep, true)
     };
     let taken = read_all(order.len(), &open, &mut ledger, emit);
     let closed = ledger.finish(emit);
@@ -176,6 +191,7 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit
         summary.problems.append(&mut file.problems);
     }
     summary.problems.extend(closed.broken.map(unspilled));
+    summary.problems.extend(closed.lost.iter().map(|(file, count)| unfound(&paths[*file as usize], *count)));
     summary.problems.extend(given_up(&paths, &closed.given, options));
     taken.sort_by_key(|(at, _)| *at);
     summary.files = taken.into_iter().map(|(_, file)| file.summary).collect();
@@ -197,8 +213,8 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit
     summary
 }
 
-/// Reads `count` files side by side, always the one that is behind the others in time, so that the ledger sees them in
-/// the order of time within a batch of each.
+/// Reads `count` files side by side, so that the ledger sees their records merged by time: of the records that come next
+/// the one goes first whose file has reached the earlier time. What one batch holds never shows.
 fn read_all<'f>(
     count: usize,
     open: &dyn Fn(usize) -> Intake<'f>,
@@ -206,37 +222,99 @@ fn read_all<'f>(
     emit: &mut Emit<'_>,
 ) -> Vec<Taken> {
     let mut taken: Vec<Option<Taken>> = (0..count).map(|_| None).collect();
-    let mut reading: Vec<(Nanos, usize, Intake<'f>)> = Vec::new();
+    let mut reading: Vec<Open<'f>> = Vec::new();
     let mut next = 0;
-    // What was read last: it is entered while the next batch is read.
-    let mut read = Vec::new();
     loop {
         while reading.len() < MOST_OPEN && next < count {
-            reading.push((Nanos::MIN, next, open(next)));
+            reading.push(Open::new(next, open(next)));
             next += 1;
         }
-        let behind = (0..reading.len()).min_by_key(|at| (reading[*at].0, reading[*at].1));
-        let Some(behind) = behind else { break };
-        let (reached, _, intake) = &mut reading[behind];
-        let mut now = Vec::new();
-        let (more, ()) =
-            rayon::join(|| intake.step(&mut |event| now.push(event)), || take_in(ledger, &mut read, emit));
-        // A batch without an event tells no time; its file comes again when the others have had their turn.
-        let last = now.iter().map(join::moment).max().unwrap_or(Nanos::MIN + 1);
-        *reached = last.max(*reached);
-        if !more {
-            let (_, number, intake) = reading.swap_remove(behind);
-            taken[number] = Some(intake.finish(&mut |event| now.push(event)));
+        // One file has no order to keep but its own, so the next batch is read while one is taken in.
+        if let ([only], true) = (&mut reading[..], next == count) {
+            taken[only.number] = only.drain(ledger, emit);
+            break;
         }
-        read = now;
+        reading.iter_mut().for_each(Open::fill);
+        reading.retain_mut(|file| {
+            let done = file.waiting.len() == 0;
+            if done {
+                taken[file.number] = file.intake.take().map(|intake| intake.finish(&mut |_| {}));
+            }
+            !done
+        });
+        if reading.is_empty() && next == count {
+            break;
+        }
+        if reading.len() < MOST_OPEN && next < count {
+            continue;
+        }
+        while let Some(first) = reading.iter_mut().min_by_key(|file| (file.reached, file.number)) {
+            if let Some(entry) = first.waiting.next() {
+                ledger.enter(entry, emit);
+            }
+            if !first.reach() {
+                break;
+            }
+        }
     }
-    take_in(ledger, &mut read, emit);
     taken.into_iter().flatten().collect()
 }
 
-fn take_in(ledger: &mut Ledger<'_>, read: &mut Vec<Event>, emit: &mut Emit<'_>) {
-    read.drain(..).for_each(|event| ledger.enter(event));
-    ledger.settle(emit);
+/// A file that is being read, with the records that were read and not taken in.
+struct Open<'f> {
+    number: usize,
+    intake: Option<Intake<'f>>,
+    waiting: std::iter::Peekable<std::vec::IntoIter<Entry>>,
+    /// The latest moment up to the record that comes next.
+    reached: Nanos,
+    more: bool,
+}
+
+impl<'f> Open<'f> {
+    fn new(number: usize, intake: Intake<'f>) -> Self {
+        Open {
+            number,
+            intake: Some(intake),
+            waiting: Vec::new().into_iter().peekable(),
+            reached: Nanos::MIN,
+            more: true,
+        }
+    }
+
+    /// Reads on until there is a record or the end.
+    fn fill(&mut self) {
+        while self.waiting.peek().is_none() && self.more {
+            let batch = self.batch();
+            self.waiting = batch.into_iter().peekable();
+        }
+        self.reach();
+    }
+
+    /// Takes note of the record that comes next; false: none is here.
+    fn reach(&mut self) -> bool {
+        let moment = self.waiting.peek().map(Entry::moment);
+        self.reached = moment.map_or(self.reached, |moment| moment.max(self.reached));
+        moment.is_some()
+    }
+
+    fn batch(&mut self) -> Vec<Entry> {
+        let mut batch = Vec::new();
+        if let Some(intake) = &mut self.intake {
+            self.more = intake.step(&mut |entry| batch.push(entry));
+        }
+        batch
+    }
+
+    /// Hands over all that is left; the next batch is read meanwhile.
+    fn drain(&mut self, ledger: &mut Ledger<'_>, emit: &mut Emit<'_>) -> Option<Taken> {
+        let mut read: Vec<Entry> = self.waiting.by_ref().collect();
+        while self.more || !read.is_empty() {
+            let now = std::mem::take(&mut read);
+            (read, ()) =
+                rayon::join(|| self.batch(), || now.into_iter().for_each(|entry| ledger.enter(entry, emit)));
+        }
+        self.intake.take().map(|intake| intake.finish(&mut |_| {}))
+    }
 }
 
 /// What was given up so that the input needs no memory of its own size, if anything was.
@@ -254,6 +332,18 @@ fn given_up(paths: &[String], given: &Given, options: &Options) -> Option<Proble
         count: 1,
         lost: false,
     })
+}
+
+fn unfound(path: &str, count: u64) -> Problem {
+    Problem {
+        path: path.to_owned(),
+        place: None,
+        message: "records that were looked at again were no longer there".to_owned(),
+        help: "audit a copy of a log that is being rewritten; what rests on these records was not judged"
+            .to_owned(),
+        count,
+        lost: true,
+    }
 }
 
 fn unspilled(why: std::io::Error) -> Problem {

@@ -13,6 +13,7 @@ mod bytes;
 mod framing;
 mod identity;
 mod lines;
+mod recall;
 mod record;
 mod scan;
 mod trouble;
@@ -21,6 +22,7 @@ mod wrapper;
 
 pub use framing::Framing;
 pub use identity::in_order;
+pub(crate) use recall::Recall;
 pub use record::{Batch, Record, Shipped};
 pub use trouble::{Troubles, problem};
 
@@ -67,6 +69,8 @@ pub struct Source {
     limits: Limits,
     troubles: Troubles,
     done: bool,
+    /// Its bytes stand in a file as they are, which can be read a second time.
+    plain: bool,
 }
 
 enum Cutter {
@@ -87,7 +91,13 @@ impl Source {
             ByteStream::open(path)
         };
         let bytes = bytes.map_err(|e| unopenable(&shown, &e))?;
-        Self::over(bytes, &shown, file, limits)
+        let plain = !is_stdin(path) && bytes.layers.is_empty();
+        Ok(Source { plain, ..Self::over(bytes, &shown, file, limits)? })
+    }
+
+    /// Whether its bytes stand in a file as they are, which can be read a second time.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
     }
 
     /// Reads `inner` as if it were a file.
@@ -131,7 +141,15 @@ impl Source {
             Framing::Lines => Cutter::Lines(lines::Lines::new(file, head)),
             Framing::Values => Cutter::Values(values::Values::new(file, head)),
         };
-        Ok(Source { bytes, cutter, peeler: Peeler::new(*limits), limits: *limits, troubles, done: false })
+        Ok(Source {
+            bytes,
+            cutter,
+            peeler: Peeler::new(*limits),
+            limits: *limits,
+            troubles,
+            done: false,
+            plain: false,
+        })
     }
 
     /// The next records, in the order of the file; `None` at its end.

@@ -46,10 +46,13 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
+    /// Adds a session by its first moment.
+    pub(crate) fn start(&mut self, first: Nanos) {
+        self.starts.push(first);
+    }
+
     /// Adds what one client did, as far as it is done.
     pub(crate) fn count(&mut self, timeline: &Timeline, done: &dyn Fn(usize) -> bool) {
-        let ended = |session: &&timeline::Session| session.contacts.last().is_some_and(|at| done(*at));
-        self.starts.extend(timeline.sessions.iter().filter(ended).map(|session| session.first));
         for (at, contact) in timeline.contacts.iter().enumerate() {
             let Some(era) = timeline.eras[at] else { continue };
             let close = timeline::close::classify(contact, era, true);

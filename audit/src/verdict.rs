@@ -6,6 +6,7 @@ use crate::finding::{Finding, Step};
 use crate::join::{self, Joined};
 use crate::proof::Court;
 use crate::rules;
+use crate::skim::{Kind, Skim};
 use crate::spread::{Charts, Spread};
 use crate::table::Tables;
 use crate::timeline::{self, Session, Timeline, Tools};
@@ -70,21 +71,30 @@ pub(crate) struct Tally {
 /// Findings come in the order of the log: by the first dated step of their proof, then by fingerprint.
 #[must_use]
 pub fn judge(events: Vec<Event>, paths: &[String]) -> (Vec<Finding>, Counts) {
-    let heard = hear(events, paths, &Whole::default(), None, false);
+    let heard = hear(events, paths, &Whole::default(), &Part::ALL);
     (heard.findings, heard.tally.finish())
 }
 
+/// What a part of an input is, and what is asked of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part<'p> {
+    /// Where the part will be judged again with what comes later: the records that will not be there again. What rests on
+    /// none of them is left for then.
+    pub(crate) done: Option<&'p Places>,
+    /// Rows are wanted too.
+    pub(crate) rows: bool,
+    /// The records are all there, so that sessions can be counted by them.
+    pub(crate) sessions: bool,
+}
+
+impl Part<'_> {
+    /// All there is.
+    pub(crate) const ALL: Part<'static> = Part { done: None, rows: false, sessions: true };
+}
+
 /// Judges a part of an input.
-///
-/// Where the part will be judged again with what comes later, `done` names the records that will not be there again:
-/// what rests on none of them is left for then.
-pub(crate) fn hear(
-    events: Vec<Event>,
-    paths: &[String],
-    whole: &Whole,
-    done: Option<&Places>,
-    rows: bool,
-) -> Heard {
+pub(crate) fn hear(events: Vec<Event>, paths: &[String], whole: &Whole, part: &Part<'_>) -> Heard {
+    let Part { done, rows, sessions } = *part;
     let joined = join::join_among(events, whole.remarked);
     let mut heard = Heard::default();
     heard.tally.counts.span = span(&joined);
@@ -97,7 +107,7 @@ pub(crate) fn hear(
             let origin = timeline.contacts[at].origin();
             done.is_none_or(|done| done.contains(&(origin.file, origin.offset)))
         };
-        heard.tally.count(timeline, &is_done);
+        heard.tally.count(timeline, &is_done, sessions);
         if rows {
             heard.tables.take(timeline, &is_done);
         }
@@ -136,10 +146,12 @@ fn span(joined: &Joined) -> Option<(i64, i64)> {
 
 impl Tally {
     /// Adds what one client did, as far as it is done.
-    fn count(&mut self, timeline: &Timeline, done: &dyn Fn(usize) -> bool) {
+    fn count(&mut self, timeline: &Timeline, done: &dyn Fn(usize) -> bool, sessions: bool) {
+        if sessions {
+            let ended = |session: &&Session| session.contacts.last().is_some_and(|at| done(*at));
+            self.add_sessions(timeline.sessions.iter().filter(ended).map(|session| session.first));
+        }
         let counts = &mut self.counts;
-        let ended = |session: &&Session| session.contacts.last().is_some_and(|at| done(*at));
-        counts.sessions += timeline.sessions.iter().filter(ended).count() as u64;
         counts.calls += timeline.sends.iter().filter(|send| done(send.contact)).count() as u64;
         for (at, contact) in timeline.contacts.iter().enumerate() {
             let counted = u64::from(done(at));
@@ -152,6 +164,23 @@ impl Tally {
         let made = timeline.reconnects.iter().filter(|reconnect| done(reconnect.contact));
         counts.reconnects += made.count() as u64;
         self.spread.count(timeline, done);
+    }
+
+    /// Adds sessions by their first moments.
+    pub(crate) fn add_sessions(&mut self, firsts: impl IntoIterator<Item = Nanos>) {
+        for first in firsts {
+            self.counts.sessions += 1;
+            self.spread.start(first);
+        }
+    }
+
+    /// Adds an ordinary record that no judgement has to look at.
+    pub(crate) fn add_ordinary(&mut self, skim: &Skim) {
+        let counts = &mut self.counts;
+        counts.exchanges += 1;
+        counts.calls += u64::from(skim.kind == Kind::Request && skim.call != 0);
+        let (from, to) = counts.span.unwrap_or((skim.start, skim.end));
+        counts.span = Some((from.min(skim.start), to.max(skim.end)));
     }
 
     /// Takes over what another part has counted.

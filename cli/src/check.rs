@@ -40,6 +40,7 @@ impl Work<'_> {
                     max_record: args.max_record,
                     memory: args.memory,
                     horizon: args.horizon,
+                    ..run::Options::default()
                 };
                 let begun = std::time::Instant::now();
                 let mut emit = |found| take(translation::traffic::finding(found));

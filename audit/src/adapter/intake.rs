@@ -6,6 +6,8 @@ use super::detect::Verdict;
 use super::formats::{FileReader, Formats};
 use super::rpc::Keep;
 use crate::event::{Event, Place};
+use crate::ledger::Entry;
+use crate::mapping::{CallMark, Glance};
 use crate::run::{FileSummary, Problem};
 use crate::source::{self, Batch, Limits, Record, Source, Troubles};
 use rayon::prelude::*;
@@ -37,8 +39,16 @@ pub fn read(
     keep: Keep,
     sink: &mut dyn FnMut(Event),
 ) -> Taken {
-    Intake::open(path, file, formats, limits, keep).finish(sink)
+    let mut only = |entry| {
+        if let Entry::Event(event, _) = entry {
+            sink(*event);
+        }
+    };
+    Intake::open(path, file, formats, limits, keep, false).finish(&mut only)
 }
+
+/// Where records go.
+type Sink<'s> = dyn FnMut(Entry) + 's;
 
 /// A file that is being read, batch by batch.
 pub struct Intake<'f> {
@@ -51,10 +61,21 @@ enum State<'f> {
 }
 
 impl<'f> Intake<'f> {
-    /// Opens the file at `path`; one that cannot be read is done at once, with its problem.
-    pub fn open(path: &Path, file: u32, formats: &'f Formats, limits: &Limits, keep: Keep) -> Self {
+    /// Opens the file at `path`; one that cannot be read is done at once, with its problem. `skims`: ordinary records that
+    /// can be read again are given as such.
+    pub(crate) fn open(
+        path: &Path,
+        file: u32,
+        formats: &'f Formats,
+        limits: &Limits,
+        keep: Keep,
+        skims: bool,
+    ) -> Self {
         let state = match Source::open(path, file, limits) {
-            Ok(source) => State::Reading(Box::new(Reading::new(source, path, formats, keep))),
+            Ok(source) => {
+                let skims = skims && source.is_plain();
+                State::Reading(Box::new(Reading { skims, ..Reading::new(source, path, formats, keep) }))
+            }
             Err(problem) => {
                 let format = problem.message.clone();
                 let summary =
@@ -65,8 +86,8 @@ impl<'f> Intake<'f> {
         Intake { state }
     }
 
-    /// Reads one batch and hands its events to `sink`, in the order of the file; false: the file is done.
-    pub fn step(&mut self, sink: &mut dyn FnMut(Event)) -> bool {
+    /// Reads one batch and hands its records to `sink`, in the order of the file; false: the file is done.
+    pub(crate) fn step(&mut self, sink: &mut Sink<'_>) -> bool {
         let State::Reading(reading) = &mut self.state else { return false };
         if reading.step(sink) {
             return true;
@@ -77,7 +98,7 @@ impl<'f> Intake<'f> {
     }
 
     /// What became of the file; reads the rest of it, if there is any.
-    pub fn finish(mut self, sink: &mut dyn FnMut(Event)) -> Taken {
+    pub(crate) fn finish(mut self, sink: &mut Sink<'_>) -> Taken {
         while self.step(sink) {}
         match self.state {
             State::Done(taken) => *taken,
@@ -103,6 +124,8 @@ struct Reading<'f> {
     tied: u64,
     records: u64,
     events: u64,
+    /// Ordinary records are given as such.
+    skims: bool,
 }
 
 impl<'f> Reading<'f> {
@@ -123,10 +146,11 @@ impl<'f> Reading<'f> {
             tied: 0,
             records: 0,
             events: 0,
+            skims: false,
         }
     }
 
-    fn step(&mut self, sink: &mut dyn FnMut(Event)) -> bool {
+    fn step(&mut self, sink: &mut Sink<'_>) -> bool {
         let Some(batch) = self.source.next_batch() else { return false };
         if self.records == 0 {
             self.usual = self.sample(&batch);
@@ -164,26 +188,18 @@ impl<'f> Reading<'f> {
     }
 
     /// Reads a batch of one format in parallel; what the reader refuses is told for itself.
-    fn read_usual(&mut self, format: usize, batch: &Batch, sink: &mut dyn FnMut(Event)) {
-        let reader = &self.readers[&format];
+    fn read_usual(&mut self, format: usize, batch: &Batch, sink: &mut Sink<'_>) {
+        let usual = Usual { reader: &self.readers[&format], keep: self.keep, glances: self.glances(format) };
         let records: Vec<Record<'_>> = batch.records().collect();
-        let shares: Vec<(Vec<Event>, Vec<usize>)> = records
+        let shares: Vec<(Vec<Entry>, Vec<usize>)> = records
             .par_chunks(SHARE)
             .enumerate()
-            .map(|(share, records)| {
-                let (mut events, mut refused) = (Vec::new(), Vec::new());
-                for (i, record) in records.iter().enumerate() {
-                    if reader.read_alone(*record, self.keep, &mut |e| events.push(e)).is_err() {
-                        refused.push(share * SHARE + i);
-                    }
-                }
-                (events, refused)
-            })
+            .map(|(share, records)| usual.read(records, share * SHARE, batch))
             .collect();
         let mut count = records.len() as u64;
-        for (events, refused) in shares {
-            self.events += events.len() as u64;
-            events.into_iter().for_each(&mut *sink);
+        for (entries, refused) in shares {
+            self.events += entries.len() as u64;
+            entries.into_iter().for_each(&mut *sink);
             for i in refused {
                 count -= 1;
                 self.read_told(records[i], sink);
@@ -192,7 +208,13 @@ impl<'f> Reading<'f> {
         *self.counts.entry(format).or_default() += count;
     }
 
-    fn read_told(&mut self, record: Record<'_>, sink: &mut dyn FnMut(Event)) {
+    /// The format's number, if its records can be told at a glance and read again.
+    fn glances(&self, format: usize) -> Option<u16> {
+        let plan = self.formats.get(format).plan().filter(|plan| self.skims && plan.can_glance());
+        plan.and_then(|_| u16::try_from(format).ok())
+    }
+
+    fn read_told(&mut self, record: Record<'_>, sink: &mut Sink<'_>) {
         match self.formats.tell(record.bytes) {
             Verdict::One(format) => self.read_as(format, record, sink),
             Verdict::Tie(a, b) => {
@@ -206,13 +228,13 @@ impl<'f> Reading<'f> {
         }
     }
 
-    fn read_as(&mut self, format: usize, record: Record<'_>, sink: &mut dyn FnMut(Event)) {
+    fn read_as(&mut self, format: usize, record: Record<'_>, sink: &mut Sink<'_>) {
         *self.counts.entry(format).or_default() += 1;
         self.reader(format);
         let mut events = 0;
         let mut counted = |event| {
             events += 1;
-            sink(event);
+            sink(Entry::Event(Box::new(event), CallMark::Unknown));
         };
         let read = match self.readers.get_mut(&format) {
             Some(FileReader::Ordered(reader)) => reader.read(record, &mut counted),
@@ -264,12 +286,12 @@ impl<'f> Reading<'f> {
     }
 
     /// Gives what readers held back, and what became of the file.
-    fn taken(&mut self, sink: &mut dyn FnMut(Event)) -> Taken {
+    fn taken(&mut self, sink: &mut Sink<'_>) -> Taken {
         for reader in self.readers.values_mut() {
             if let FileReader::Ordered(reader) = reader {
                 reader.finish(&mut |event| {
                     self.events += 1;
-                    sink(event);
+                    sink(Entry::Event(Box::new(event), CallMark::Unknown));
                 });
             }
         }
@@ -344,6 +366,40 @@ impl<'f> Reading<'f> {
             let message = format!("{} records fit {a} and {b} equally well and were left out", self.tied);
             self.troubles.note(None, &message, "name the format with --mapping FILE", true);
         }
+    }
+}
+
+/// How the records of a file's usual format are read.
+struct Usual<'r> {
+    reader: &'r FileReader,
+    keep: Keep,
+    /// The format's number, if ordinary records are wanted as such.
+    glances: Option<u16>,
+}
+
+impl Usual<'_> {
+    /// The entries of some records of a batch, and the places of those that the reader refused; the first is `from`.
+    fn read(&self, records: &[Record<'_>], from: usize, batch: &Batch) -> (Vec<Entry>, Vec<usize>) {
+        let (mut entries, mut refused, mut ids) = (Vec::with_capacity(records.len()), Vec::new(), Vec::new());
+        for (i, record) in records.iter().enumerate() {
+            let mut mark = CallMark::Unknown;
+            if let (Some(format), FileReader::Plan(plan)) = (self.glances, self.reader)
+                && batch.stands(from + i)
+            {
+                match plan.glance(record, format, &mut ids) {
+                    Glance::Ordinary(skim) => {
+                        entries.push(Entry::Skim(skim, ids.as_slice().into()));
+                        continue;
+                    }
+                    Glance::Loud(call) => mark = call,
+                }
+            }
+            let mut sink = |event| entries.push(Entry::Event(Box::new(event), mark));
+            if self.reader.read_alone(*record, self.keep, &mut sink).is_err() {
+                refused.push(from + i);
+            }
+        }
+        (entries, refused)
     }
 }
 

@@ -1,23 +1,59 @@
 //! The docket: clients whose time has come, judged side by side, each for itself.
 //! Knows what of a client is over and what goes on; not why a client's time has come.
 
-use super::Waiting;
 use super::codec::{Reader, Writer};
 use super::route::{hash, session};
-use crate::event::{Event, Nanos};
+use super::{Waiting, thin};
+use crate::adapter::formats::Formats;
+use crate::adapter::rpc::Keep;
+use crate::event::{Event, Nanos, What};
 use crate::join::moment;
-use crate::verdict::{self, Heard, Places, Whole};
+use crate::mapping::CallMark;
+use crate::skim::{self, Ids, Skim};
+use crate::source::{Recall, Record};
+use crate::verdict::{self, BuildRapid, Heard, Part, Places, Whole};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Clients that are judged side by side. Fixed, so that the number of threads cannot show.
 pub(super) const AT_ONCE: usize = 16;
+/// Sessions that go on behind a cut and whose beginnings are kept.
+const MOST_CARRIED: usize = 1024;
 
 /// What all judgements need.
 pub(super) struct Docket<'d> {
     pub(super) paths: &'d [String],
     pub(super) whole: &'d Whole,
+    pub(super) recall: &'d Recall<'d>,
+    pub(super) formats: &'d Formats,
+    pub(super) keep: Keep,
     pub(super) rows: bool,
+    /// Look at every record, also where few would do.
+    pub(super) all: bool,
+}
+
+/// Up to where a client is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// All of it.
+    None,
+    /// What is over by this moment: sessions silent since, and of sessions that began a horizon earlier what stands before.
+    At {
+        /// The moment.
+        moment: Nanos,
+        /// The horizon.
+        horizon: Nanos,
+    },
+    /// Half of it, by time.
+    Half,
+}
+
+/// A client with all that waits of it.
+pub(super) struct File {
+    pub(super) index: u32,
+    pub(super) cut: Cut,
+    pub(super) louds: Vec<Vec<u8>>,
+    pub(super) skims: Vec<Vec<u8>>,
 }
 
 /// A judged client.
@@ -28,98 +64,317 @@ pub(super) struct Judged {
     pub(super) over: Vec<u64>,
     /// What goes on.
     pub(super) kept: Option<Waiting>,
+    /// Records that were looked at in full.
+    pub(super) looked: u64,
 }
 
-/// An event as far as it decides what is over.
+/// A record that is not ordinary, with its event.
+#[derive(Clone, Debug)]
+pub(super) struct Loud {
+    pub(super) mark: CallMark,
+    /// It was counted in an earlier judgement.
+    pub(super) counted: bool,
+    pub(super) event: Event,
+}
+
+/// A record as far as it decides what is over.
+#[derive(Clone, Copy, Debug)]
 struct Glance {
     session: Option<u64>,
+    /// Whether it is an exchange, of which sessions are made.
+    exchange: bool,
+    start: Nanos,
     until: Nanos,
     place: (u32, u64),
+    opens: bool,
+    counted: bool,
 }
 
 impl Docket<'_> {
-    /// Judges clients by (place, cut, bytes), in their order.
-    pub(super) fn judge(&self, files: Vec<(u32, Option<Nanos>, Vec<Vec<u8>>)>) -> Vec<Judged> {
-        files.into_par_iter().map(|(index, cut, bytes)| self.judge_one(index, cut, &bytes)).collect()
+    /// Judges clients, in their order.
+    pub(super) fn judge(&self, files: Vec<File>) -> Vec<Judged> {
+        files.into_par_iter().map(|file| self.judge_one(&file)).collect()
     }
 
-    fn judge_one(&self, index: u32, cut: Option<Nanos>, bytes: &[Vec<u8>]) -> Judged {
-        let events: Vec<Event> = events(bytes).collect();
-        let glances: Vec<Glance> = events.iter().map(glance).collect();
-        let Some(cut) = cut else {
-            let heard = verdict::hear(events, self.paths, self.whole, None, self.rows);
-            return Judged { index, heard, over: sessions(glances.iter()), kept: None };
-        };
-        let done = over(&glances, cut);
-        let heard = verdict::hear(events, self.paths, self.whole, Some(&done), self.rows);
-        let goes_on = |glance: &&Glance| !done.contains(&glance.place);
-        let alive: std::collections::HashSet<u64> =
-            glances.iter().filter(goes_on).filter_map(|glance| glance.session).collect();
-        let mut over = sessions(glances.iter().filter(|glance| done.contains(&glance.place)));
-        over.retain(|session| !alive.contains(session));
-        Judged { index, heard, over, kept: Some(keep(bytes, &done)) }
+    fn judge_one(&self, file: &File) -> Judged {
+        let louds: Vec<Loud> = louds(&file.louds).collect();
+        let skims: Vec<(Skim, Ids<'_>)> = skims(&file.skims).collect();
+        let glances: Vec<Glance> =
+            louds.iter().map(of_loud).chain(skims.iter().map(|(skim, _)| of_skim(skim))).collect();
+        let fates = fates(&glances, file.cut);
+        let vantage = |format: u16| Some(self.formats.get(usize::from(format)).plan()?.vantage());
+        let thinned = !self.all && !self.rows && !skims.is_empty();
+        let needed = thinned.then(|| thin::needed(&louds, &skims, &vantage)).flatten();
+        let mut judged = self.hear(file, &louds, &skims, &glances, &fates, needed.as_deref());
+        if needed.is_some() && thin::doubtful(&judged.heard.findings) {
+            judged = self.hear(file, &louds, &skims, &glances, &fates, None);
+        }
+        judged.over = over(&glances, &fates);
+        judged.kept = (file.cut != Cut::None).then(|| keep(&louds, &skims, &fates));
+        judged
+    }
+
+    /// Judges with the ordinary records that are needed, all if it is not told which.
+    fn hear(
+        &self,
+        file: &File,
+        louds: &[Loud],
+        skims: &[(Skim, Ids<'_>)],
+        glances: &[Glance],
+        fates: &[Fate],
+        needed: Option<&[bool]>,
+    ) -> Judged {
+        let mut events: Vec<Event> = louds.iter().map(|loud| loud.event.clone()).collect();
+        for (at, (skim, _)) in skims.iter().enumerate() {
+            if needed.is_none_or(|needed| needed[at]) {
+                self.recall(skim, &mut events);
+            }
+        }
+        let looked = events.len() as u64;
+        let done = |glance: &Glance, fate: &Fate| *fate != Fate::GoesOn && !glance.counted;
+        let all = file.cut == Cut::None && glances.iter().all(|glance| !glance.counted);
+        let places: Option<Places> = (!all).then(|| {
+            let over = glances.iter().zip(fates).filter(|(glance, fate)| done(glance, fate));
+            over.map(|(glance, _)| glance.place).collect()
+        });
+        let mut heard = verdict::hear(
+            events,
+            self.paths,
+            self.whole,
+            &Part { done: places.as_ref(), rows: self.rows, sessions: needed.is_none() },
+        );
+        if let Some(needed) = needed {
+            let unseen = skims
+                .iter()
+                .zip(needed)
+                .zip(&fates[louds.len()..])
+                .filter(|((skim, needed), fate)| !**needed && !skim.0.counted && **fate != Fate::GoesOn);
+            for (((skim, _), _), _) in unseen {
+                heard.tally.add_ordinary(skim);
+            }
+            heard.tally.add_sessions(ended(glances, fates));
+        }
+        Judged { index: file.index, heard, over: Vec::new(), kept: None, looked }
+    }
+
+    /// Reads an ordinary record again, in full.
+    fn recall(&self, skim: &Skim, events: &mut Vec<Event>) {
+        recall(self.recall, self.formats, self.keep, skim, &mut |event| events.push(event));
     }
 }
 
-/// The events of a client, in the order in which they were written.
-fn events(bytes: &[Vec<u8>]) -> impl Iterator<Item = Event> {
-    bytes.iter().flat_map(|bytes| {
+/// Reads an ordinary record again and hands its event to `sink`.
+pub(super) fn recall(
+    recall: &Recall<'_>,
+    formats: &Formats,
+    keep: Keep,
+    skim: &Skim,
+    sink: &mut dyn FnMut(Event),
+) {
+    let origin = skim.origin;
+    let bytes = recall.read(origin.file, origin.offset, skim.length, |bytes| skim::seal(bytes) == skim.seal);
+    if let (Some(bytes), Some(plan)) = (bytes, formats.get(usize::from(skim.format)).plan()) {
+        // The record was read before; that it can be is known.
+        _ = plan.read(&Record::new(origin, &bytes), keep, sink);
+    }
+}
+
+/// Appends a record that is not ordinary to those that wait.
+pub(super) fn write(writer: &mut Writer, event: &Event, mark: CallMark, counted: bool) {
+    let code = match mark {
+        CallMark::None => 0,
+        CallMark::Unknown => 1,
+        CallMark::One(call) => u64::from(call) << 2 | 2,
+    };
+    writer.write(&(code << 1 | u64::from(counted))).expect("a number can be written");
+    writer.write(event).expect("an event holds nothing that cannot be written");
+}
+
+/// The records of a client that are not ordinary, in the order in which they were written.
+fn louds(pieces: &[Vec<u8>]) -> impl Iterator<Item = Loud> {
+    pieces.iter().flat_map(|bytes| {
         let mut reader = Reader::new(bytes);
         // The bytes are the ledger's own; a temporary file that lost some has been told of already.
-        std::iter::from_fn(move || reader.read::<Event>().ok().flatten())
+        std::iter::from_fn(move || {
+            let code = reader.read::<u64>().ok().flatten()?;
+            let event = reader.read::<Event>().ok().flatten()?;
+            let mark = match code >> 1 {
+                0 => CallMark::None,
+                1 => CallMark::Unknown,
+                call => CallMark::One((call >> 2) as u32),
+            };
+            Some(Loud { mark, counted: code & 1 == 1, event })
+        })
     })
 }
 
-/// What goes on, written anew.
-fn keep(bytes: &[Vec<u8>], done: &Places) -> Waiting {
-    let mut kept =
-        Waiting { first: Nanos::MAX, last: Nanos::MIN, writer: Writer::default(), ..Waiting::default() };
-    for event in events(bytes).filter(|event| !done.contains(&(event.origin.file, event.origin.offset))) {
-        kept.writer.write(&event).expect("an event holds nothing that cannot be written");
-        kept.count += 1;
-        kept.first = kept.first.min(moment(&event));
-        kept.last = kept.last.max(moment(&event));
-    }
-    kept
+fn skims(pieces: &[Vec<u8>]) -> impl Iterator<Item = (Skim, Ids<'_>)> {
+    pieces.iter().flat_map(|bytes| {
+        let mut rest = &bytes[..];
+        std::iter::from_fn(move || Skim::read(&mut rest))
+    })
 }
 
-fn glance(event: &Event) -> Glance {
+fn of_loud(loud: &Loud) -> Glance {
+    let event = &loud.event;
     Glance {
         session: session(event).map(hash),
-        until: event.time.end.unwrap_or(event.time.at).max(moment(event)),
+        exchange: matches!(event.what, What::Exchange(_)),
+        start: moment(event),
+        until: until(event),
         place: (event.origin.file, event.origin.offset),
+        opens: event.identity.client.is_some(),
+        counted: loud.counted,
     }
 }
 
-fn sessions<'g>(of: impl Iterator<Item = &'g Glance>) -> Vec<u64> {
-    let mut sessions: Vec<u64> = of.filter_map(|glance| glance.session).collect();
-    sessions.sort_unstable();
-    sessions.dedup();
-    sessions
+fn of_skim(skim: &Skim) -> Glance {
+    Glance {
+        session: Some(skim.session),
+        exchange: true,
+        start: skim.start,
+        until: skim.end,
+        place: (skim.origin.file, skim.origin.offset),
+        opens: skim.kind == skim::Kind::Initialize,
+        counted: skim.counted,
+    }
 }
 
-/// The records that are over: those of sessions silent since the cut, those without a session from before it. Where too
-/// little is over, everything before the middle is: a session without end is judged in stretches.
-fn over(glances: &[Glance], cut: Nanos) -> Places {
-    let mut untils: Vec<Nanos> = glances.iter().map(|glance| glance.until).collect();
-    let middle = untils.len() / 2;
-    let half = if untils.is_empty() { cut } else { *untils.select_nth_unstable(middle).1 };
-    let cut = cut.min(half);
-    let mut last: HashMap<u64, Nanos> = HashMap::new();
-    for glance in glances {
+/// The last moment that an event speaks of.
+pub(super) fn until(event: &Event) -> Nanos {
+    event.time.end.unwrap_or(event.time.at).max(moment(event))
+}
+
+/// What becomes of a record after a judgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// It is done with.
+    Over,
+    /// It is counted, and stays as the beginning of a session that goes on.
+    Carried,
+    /// It waits on.
+    GoesOn,
+}
+
+/// What is over. A session without end is judged in stretches, and keeps its beginning.
+fn fates(glances: &[Glance], cut: Cut) -> Vec<Fate> {
+    let over: Vec<bool> = match cut {
+        Cut::None => vec![true; glances.len()],
+        Cut::Half => {
+            let mut untils: Vec<Nanos> = glances.iter().map(|glance| glance.until).collect();
+            let middle = untils.len() / 2;
+            let half = if untils.is_empty() { 0 } else { *untils.select_nth_unstable(middle).1 };
+            glances.iter().map(|glance| glance.until <= half).collect()
+        }
+        Cut::At { moment, horizon } => {
+            let mut spans: HashMap<u64, (Nanos, Nanos), BuildRapid> = HashMap::default();
+            for glance in glances {
+                let Some(session) = glance.session else { continue };
+                // A beginning that was carried along makes no stretch longer.
+                let start = if glance.counted { Nanos::MAX } else { glance.start };
+                let span = spans.entry(session).or_insert((start, glance.until));
+                *span = (span.0.min(start), span.1.max(glance.until));
+            }
+            let is_over = |glance: &Glance| {
+                let span = glance.session.and_then(|session| spans.get(&session));
+                let (first, last) = *span.unwrap_or(&(glance.start, glance.until));
+                last < moment || first < moment.saturating_sub(horizon) && glance.until < moment
+            };
+            glances.iter().map(is_over).collect()
+        }
+    };
+    let mut fates: Vec<Fate> =
+        over.iter().map(|over| if *over { Fate::Over } else { Fate::GoesOn }).collect();
+    if cut != Cut::None {
+        carry(glances, &mut fates);
+    }
+    fates
+}
+
+/// Keeps the first record and the `initialize` of sessions that go on, those used last if they are many.
+fn carry(glances: &[Glance], fates: &mut [Fate]) {
+    struct Alive {
+        until: Nanos,
+        first: usize,
+        opened: Option<usize>,
+    }
+    let key = |at: usize| (glances[at].start, glances[at].place);
+    let mut alive: HashMap<u64, Alive, BuildRapid> = HashMap::default();
+    for (glance, _) in glances.iter().zip(fates.iter()).filter(|(_, fate)| **fate == Fate::GoesOn) {
         if let Some(session) = glance.session {
-            let known = last.entry(session).or_insert(glance.until);
-            *known = glance.until.max(*known);
+            let known =
+                alive.entry(session).or_insert(Alive { until: Nanos::MIN, first: usize::MAX, opened: None });
+            known.until = known.until.max(glance.until);
         }
     }
-    let silent = |glance: &&Glance| {
-        glance.session.and_then(|session| last.get(&session)).copied().unwrap_or(glance.until) < cut
-    };
-    let places =
-        |glances: &mut dyn Iterator<Item = &Glance>| -> Places { glances.map(|g| g.place).collect() };
-    let over = places(&mut glances.iter().filter(silent));
-    if over.len() * 4 >= glances.len() {
-        return over;
+    for (at, glance) in glances.iter().enumerate() {
+        let Some(alive) = glance.session.and_then(|session| alive.get_mut(&session)) else { continue };
+        if alive.first == usize::MAX || key(at) < key(alive.first) {
+            alive.first = at;
+        }
+        if glance.opens && alive.opened.is_none_or(|opened| key(at) < key(opened)) {
+            alive.opened = Some(at);
+        }
     }
-    places(&mut glances.iter().filter(|glance| glance.until <= cut || over.contains(&glance.place)))
+    let mut alive: Vec<Alive> = alive.into_values().collect();
+    alive.sort_unstable_by_key(|alive| (std::cmp::Reverse(alive.until), alive.first));
+    for alive in alive.into_iter().take(MOST_CARRIED) {
+        for at in std::iter::once(alive.first).chain(alive.opened) {
+            if fates[at] == Fate::Over {
+                fates[at] = Fate::Carried;
+            }
+        }
+    }
+}
+
+/// The sessions of which nothing goes on.
+fn over(glances: &[Glance], fates: &[Fate]) -> Vec<u64> {
+    let of = |over: bool| {
+        let some = glances.iter().zip(fates).filter(move |(_, fate)| (**fate == Fate::Over) == over);
+        let mut sessions: Vec<u64> = some.filter_map(|(glance, _)| glance.session).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        sessions
+    };
+    let alive = of(false);
+    let mut over = of(true);
+    over.retain(|session| alive.binary_search(session).is_err());
+    over
+}
+
+/// The first moment of each session whose last exchange is done and was not counted before.
+fn ended(glances: &[Glance], fates: &[Fate]) -> Vec<Nanos> {
+    let mut sessions: HashMap<u64, (Nanos, (Nanos, (u32, u64)), bool), BuildRapid> = HashMap::default();
+    for (glance, fate) in glances.iter().zip(fates).filter(|(glance, _)| glance.exchange) {
+        let Some(session) = glance.session else { continue };
+        let key = (glance.start, glance.place);
+        let done = *fate != Fate::GoesOn && !glance.counted;
+        let known = sessions.entry(session).or_insert((glance.start, key, done));
+        known.0 = known.0.min(glance.start);
+        if key >= known.1 {
+            (known.1, known.2) = (key, done);
+        }
+    }
+    sessions.into_values().filter(|(.., done)| *done).map(|(first, ..)| first).collect()
+}
+
+/// What goes on, written anew.
+fn keep(louds: &[Loud], skims: &[(Skim, Ids<'_>)], fates: &[Fate]) -> Waiting {
+    let mut kept = Waiting { first: Nanos::MAX, last: Nanos::MIN, ..Waiting::default() };
+    for (loud, fate) in louds.iter().zip(fates).filter(|(_, fate)| **fate != Fate::Over) {
+        let counted = loud.counted || *fate == Fate::Carried;
+        write(&mut kept.writer, &loud.event, loud.mark, counted);
+        kept.note(moment(&loud.event), until(&loud.event), counted, super::LOUD);
+    }
+    let mut marks = Vec::new();
+    for ((skim, ids), fate) in
+        skims.iter().zip(&fates[louds.len()..]).filter(|(_, fate)| **fate != Fate::Over)
+    {
+        let counted = skim.counted || *fate == Fate::Carried;
+        marks.clear();
+        marks.extend(ids.iter());
+        Skim { counted, ..*skim }.write(&marks, &mut kept.skims);
+        kept.note(skim.start, skim.end, counted, 1);
+    }
+    kept
 }

@@ -2,6 +2,7 @@
 //! Knows clients roughly: two programs of one subject and agent share a place, and the judgement tells them apart.
 
 use crate::event::{Body, Event, Message, Nanos, RpcOutcome, What};
+use crate::skim::Skim;
 use crate::verdict::{BuildRapid, Whole};
 use std::collections::HashMap;
 
@@ -19,6 +20,23 @@ pub(super) struct Routes {
 }
 
 impl Routes {
+    /// The place of an ordinary record's client.
+    pub(super) fn find_skim(&mut self, skim: &Skim, open: impl FnOnce(u64) -> u32) -> u32 {
+        let index = match self.sessions.get(&skim.session) {
+            Some(known) => *known,
+            None => {
+                let key = skim.client.unwrap_or(skim.session);
+                let index = *self.clients.entry(key).or_insert_with(|| open(key));
+                self.sessions.insert(skim.session, index);
+                index
+            }
+        };
+        if let Some(tool) = skim.tool {
+            self.note(tool, index);
+        }
+        index
+    }
+
     /// The place of an event's client; `open` makes one for a key that has none.
     pub(super) fn find(&mut self, event: &Event, open: impl FnOnce(u64) -> u32) -> u32 {
         let session = session(event).map(hash);
@@ -50,11 +68,14 @@ impl Routes {
             if let Message::Request(request) = message
                 && let Some(call) = &request.call
             {
-                let tool = hash(&call.tool);
-                if self.tools.len() < MOST_TOOLS || self.tools.contains_key(&tool) {
-                    self.tools.insert(tool, index);
-                }
+                self.note(hash(&call.tool), index);
             }
+        }
+    }
+
+    fn note(&mut self, tool: u64, index: u32) {
+        if self.tools.len() < MOST_TOOLS || self.tools.contains_key(&tool) {
+            self.tools.insert(tool, index);
         }
     }
 
@@ -75,7 +96,7 @@ impl Routes {
     }
 }
 
-pub(super) fn hash(text: &str) -> u64 {
+pub(crate) fn hash(text: &str) -> u64 {
     rapidhash::v3::rapidhash_v3(text.as_bytes())
 }
 
@@ -90,20 +111,31 @@ pub(super) fn session(event: &Event) -> Option<&str> {
 }
 
 /// A key of the client: its subject, else its address, each with its program; none if the event tells neither.
-fn client(event: &Event) -> Option<u64> {
+pub(super) fn client(event: &Event) -> Option<u64> {
     let identity = &event.identity;
-    let forwarded = identity.forwarded_for.as_deref().and_then(|list| list.split(',').next()).map(str::trim);
-    let who = identity
-        .subject
-        .as_deref()
-        .or(forwarded.filter(|first| !first.is_empty()))
-        .or(identity.remote_addr.as_deref());
-    let program = identity.user_agent.as_deref();
+    client_key(
+        identity.subject.as_deref(),
+        identity.forwarded_for.as_deref(),
+        identity.remote_addr.as_deref(),
+        identity.user_agent.as_deref(),
+    )
+}
+
+/// The same by its parts.
+pub(crate) fn client_key(
+    subject: Option<&str>,
+    forwarded: Option<&str>,
+    address: Option<&str>,
+    program: Option<&str>,
+) -> Option<u64> {
+    let forwarded = forwarded.and_then(|list| list.split(',').next()).map(str::trim);
+    let who = subject.or(forwarded.filter(|first| !first.is_empty())).or(address);
     if who.is_none() && program.is_none() {
         return None;
     }
     let seed = who.map_or(0, hash);
-    Some(rapidhash::v3::rapidhash_v3(program.unwrap_or_default().as_bytes()) ^ seed.rotate_left(1))
+    // 0 stands for no key where keys are stored.
+    Some((hash(program.unwrap_or_default()) ^ seed.rotate_left(1)).max(1))
 }
 
 /// Gathers what is true of the whole input: what tools declare, and the time that second logs cover.

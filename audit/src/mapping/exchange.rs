@@ -15,39 +15,39 @@ use crate::event::{Body, Counts, Logged, Media, Message, Method, Text, Time};
 #[derive(Debug)]
 pub(super) struct ExchangeParts {
     pub(super) when: Vec<Test>,
-    method: Value,
-    path: Value,
-    host: Value,
-    status: Value,
-    request: RequestParts,
-    response: ResponseParts,
-    upstream: UpstreamParts,
+    pub(super) method: Value,
+    pub(super) path: Value,
+    pub(super) host: Value,
+    pub(super) status: Value,
+    pub(super) request: RequestParts,
+    pub(super) response: ResponseParts,
+    pub(super) upstream: UpstreamParts,
 }
 
 #[derive(Debug)]
-struct RequestParts {
-    session: Value,
-    last_event_id: Value,
-    protocol_version: Value,
-    mcp_method: Value,
-    mcp_name: Value,
-    idempotency_key: Value,
-    authorization: Value,
-    body: Value,
-    empty_is_known: bool,
+pub(super) struct RequestParts {
+    pub(super) session: Value,
+    pub(super) last_event_id: Value,
+    pub(super) protocol_version: Value,
+    pub(super) mcp_method: Value,
+    pub(super) mcp_name: Value,
+    pub(super) idempotency_key: Value,
+    pub(super) authorization: Value,
+    pub(super) body: Value,
+    pub(super) empty_is_known: bool,
 }
 
 #[derive(Debug)]
-struct ResponseParts {
-    session: Value,
-    content_type: Value,
-    retry_after: Value,
-    challenge: Value,
-    body: Value,
-    bytes: Value,
-    counts: Counts,
-    headers_after: Value,
-    events: Option<EventParts>,
+pub(super) struct ResponseParts {
+    pub(super) session: Value,
+    pub(super) content_type: Value,
+    pub(super) retry_after: Value,
+    pub(super) challenge: Value,
+    pub(super) body: Value,
+    pub(super) bytes: Value,
+    pub(super) counts: Counts,
+    pub(super) headers_after: Value,
+    pub(super) events: Option<EventParts>,
 }
 
 pub(super) fn compile(file: &File, c: &mut Compiler<'_>) -> Result<Option<ExchangeParts>, MappingError> {

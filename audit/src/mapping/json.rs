@@ -60,19 +60,31 @@ pub fn members<'a>(json: &'a str, mut each: impl FnMut(&str, Raw<'a>)) -> Result
 /// As [`members`].
 pub fn elements<'a>(json: &'a str, mut each: impl FnMut(Raw<'a>)) -> Result<(), Broken> {
     let b = json.as_bytes();
-    let mut at = space(b, 0);
-    expect(b, at, b'[')?;
-    at = space(b, at + 1);
-    if b.get(at) == Some(&b']') {
-        return finish(json, at + 1);
-    }
-    loop {
+    let end = list(json, space(b, 0), &mut |at| {
         let end = skip(b, at)?;
         each(Raw(&json[at..end]));
-        at = space(b, end);
+        Ok(end)
+    })?;
+    finish(json, end)
+}
+
+/// Walks the list at `at`; `each` gets the place of an element, and gives its end. Gives the list's.
+pub(super) fn list(
+    json: &str,
+    at: usize,
+    each: &mut dyn FnMut(usize) -> Result<usize, Broken>,
+) -> Result<usize, Broken> {
+    let b = json.as_bytes();
+    expect(b, at, b'[')?;
+    let mut at = space(b, at + 1);
+    if b.get(at) == Some(&b']') {
+        return Ok(at + 1);
+    }
+    loop {
+        at = space(b, each(at)?);
         match b.get(at) {
             Some(b',') => at = space(b, at + 1),
-            Some(b']') => return finish(json, at + 1),
+            Some(b']') => return Ok(at + 1),
             Some(_) => return Err(Broken::Foreign),
             None => return Err(Broken::Ended),
         }
@@ -85,6 +97,15 @@ pub(super) fn object(
     at: usize,
     each: &mut dyn FnMut(&str, usize) -> Result<usize, Broken>,
 ) -> Result<usize, Broken> {
+    object_raw(json, at, &mut |key, value| each(&Raw(key).string().ok_or(Broken::Foreign)?, value))
+}
+
+/// The same with keys as they are written, in their quotes.
+pub(super) fn object_raw<'a>(
+    json: &'a str,
+    at: usize,
+    each: &mut dyn FnMut(&'a str, usize) -> Result<usize, Broken>,
+) -> Result<usize, Broken> {
     let b = json.as_bytes();
     expect(b, at, b'{')?;
     let mut at = space(b, at + 1);
@@ -94,11 +115,11 @@ pub(super) fn object(
     loop {
         expect(b, at, b'"')?;
         let end = string_end(b, at)?;
-        let key = Raw(&json[at..end]).string().ok_or(Broken::Foreign)?;
+        let key = &json[at..end];
         at = space(b, end);
         expect(b, at, b':')?;
         at = space(b, at + 1);
-        at = space(b, each(&key, at)?);
+        at = space(b, each(key, at)?);
         match b.get(at) {
             Some(b',') => at = space(b, at + 1),
             Some(b'}') => return Ok(at + 1),

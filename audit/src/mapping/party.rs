@@ -11,14 +11,14 @@ use crate::source::Record;
 /// A compiled `[identity]`.
 #[derive(Debug)]
 pub(super) struct IdentityParts {
-    subject: Value,
-    client_name: Value,
-    client_version: Value,
-    remote_addr: Value,
-    remote_port: Value,
-    forwarded_for: Value,
-    user_agent: Value,
-    connection: Value,
+    pub(super) subject: Value,
+    pub(super) client_name: Value,
+    pub(super) client_version: Value,
+    pub(super) remote_addr: Value,
+    pub(super) remote_port: Value,
+    pub(super) forwarded_for: Value,
+    pub(super) user_agent: Value,
+    pub(super) connection: Value,
 }
 
 /// A compiled `[keys]`.
@@ -29,7 +29,7 @@ pub(super) struct KeyParts {
     span: Value,
     parent: Value,
     traceparent: Value,
-    shipper: Value,
+    pub(super) shipper: Value,
 }
 
 pub(super) fn identity(file: &File, c: &mut Compiler<'_>) -> Result<IdentityParts, MappingError> {
@@ -81,7 +81,7 @@ impl IdentityParts {
 }
 
 /// `203.0.113.24:51544` and `[2001:db8::1]:51544`; a bare IPv6 address keeps its colons.
-fn split_port(addr: &str) -> (&str, Option<u16>) {
+pub(super) fn split_port(addr: &str) -> (&str, Option<u16>) {
     if let Some((host, port)) = addr.strip_prefix('[').and_then(|a| a.split_once(']')) {
         return (host, port.strip_prefix(':').and_then(|p| p.parse().ok()));
     }

@@ -20,27 +20,27 @@ use regex::Regex;
 /// A mapping, ready to read records.
 #[derive(Debug)]
 pub struct Plan {
-    name: String,
-    vantage: Vantage,
-    scope: SessionScope,
-    sampled: bool,
-    remarks: bool,
-    absent: Vec<String>,
-    tree: Tree,
-    pattern: Option<(Regex, Vec<(String, Slot)>)>,
-    nested: Vec<Value>,
-    time: Option<TimeParts>,
-    exchange: Option<ExchangeParts>,
-    instance: Value,
-    identity: IdentityParts,
-    keys: KeyParts,
-    parts: Option<Parts>,
-    ends: Vec<Ending>,
-    lines: Vec<Line>,
+    pub(super) name: String,
+    pub(super) vantage: Vantage,
+    pub(super) scope: SessionScope,
+    pub(super) sampled: bool,
+    pub(super) remarks: bool,
+    pub(super) absent: Vec<String>,
+    pub(super) tree: Tree,
+    pub(super) pattern: Option<(Regex, Vec<(String, Slot)>)>,
+    pub(super) nested: Vec<Value>,
+    pub(super) time: Option<TimeParts>,
+    pub(super) exchange: Option<ExchangeParts>,
+    pub(super) instance: Value,
+    pub(super) identity: IdentityParts,
+    pub(super) keys: KeyParts,
+    pub(super) parts: Option<Parts>,
+    pub(super) ends: Vec<Ending>,
+    pub(super) lines: Vec<Line>,
 }
 
 #[derive(Debug)]
-struct TimeParts {
+pub(super) struct TimeParts {
     at: Value,
     means: TimeMeans,
     duration: Value,
@@ -147,6 +147,11 @@ impl Plan {
             tree: Tree::default(),
         };
         Ok(Plan { tree: c.tree, ..plan })
+    }
+
+    /// Who writes these records.
+    pub(crate) fn vantage(&self) -> Vantage {
+        self.vantage
     }
 
     /// The format's name.
@@ -323,7 +328,7 @@ impl Plan {
     }
 
     /// The record's own time, or else the wrapper's.
-    fn time(&self, row: &Row<'_>, record: &Record<'_>) -> Option<Time> {
+    pub(super) fn time(&self, row: &Row<'_>, record: &Record<'_>) -> Option<Time> {
         let parts = self.time.as_ref()?;
         let length = parts.duration.duration(row, &self.absent);
         let Some(stamp) = parts.at.time(row, &self.absent) else {

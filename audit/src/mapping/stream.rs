@@ -12,13 +12,13 @@ use crate::event::{Message, RpcId, RpcOutcome, RpcResponse, SseEvent, Text};
 /// A compiled `[response] events`.
 #[derive(Debug)]
 pub(super) struct EventParts {
-    list: Value,
-    tree: Tree,
-    id: Value,
-    data: Value,
-    rpc_id: Value,
-    kind: Value,
-    response: String,
+    pub(super) list: Value,
+    pub(super) tree: Tree,
+    pub(super) id: Value,
+    pub(super) data: Value,
+    pub(super) rpc_id: Value,
+    pub(super) kind: Value,
+    pub(super) response: String,
 }
 
 pub(super) fn compile(e: &super::file::Events, c: &mut Compiler<'_>) -> Result<EventParts, MappingError> {

@@ -82,7 +82,11 @@ impl Lines {
     fn hand_out(&mut self, end: usize, limits: &Limits, troubles: &mut Troubles) -> Batch {
         let rest = self.held.split_off(end);
         let raw = std::mem::replace(&mut self.held, rest);
-        let mut batch = Batch { spans: Vec::with_capacity(raw.len() / 512 + 1), ..Batch::default() };
+        let mut batch = Batch {
+            spans: Vec::with_capacity(raw.len() / 512 + 1),
+            base: Some(self.offset),
+            ..Batch::default()
+        };
         let mut start = 0;
         for end in memchr_iter(b'\n', &raw).chain((raw.last() != Some(&b'\n')).then_some(raw.len())) {
             self.line += 1;

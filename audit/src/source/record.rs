@@ -37,6 +37,8 @@ pub struct Batch {
     pub(crate) peeled: Vec<u8>,
     pub(crate) spans: Vec<Span>,
     pub(crate) shipped: Vec<Shipped>,
+    /// Offset in the stream at which `raw` began; none if it is no piece of a stream of lines.
+    pub(crate) base: Option<u64>,
 }
 
 /// Where a record's bytes stand in its batch.
@@ -69,6 +71,13 @@ impl Batch {
                 n => &self.shipped[n as usize - 1],
             },
         })
+    }
+
+    /// Whether a record's bytes stand in the stream as they are, at the offset of its origin.
+    pub(crate) fn stands(&self, at: usize) -> bool {
+        let span = &self.spans[at];
+        let there = self.base.is_some_and(|base| base + span.at.start as u64 == span.origin.offset);
+        there && !span.peeled && span.shipped == 0
     }
 
     /// How many records it holds.

@@ -1,0 +1,472 @@
+//! A record at a glance: whether it is ordinary, and what its skim says, without building an event.
+//! Knows the fields of a plan as the plan reads them; refuses to call ordinary what any rule might look at for itself.
+
+use super::exchange::ExchangeParts;
+use super::field::{Row, Value, all};
+use super::json::{self, Broken};
+use super::plan::Plan;
+use super::stream::EventParts;
+use super::{ending, message, party, shape};
+use crate::adapter::access;
+use crate::adapter::rpc::{self, Keep};
+use crate::event::{Body, Cause, Delivered, Media, Message, Nanos, RpcId, RpcOutcome, RpcResponse, SseEvent};
+use crate::ledger::route;
+use crate::skim::{self, Kind, MOST_IDS, Skim};
+use crate::source::{Record, Shipped};
+use std::borrow::Cow;
+use unbroken_contract::era::Era;
+
+/// What a glance gave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Glance {
+    /// An ordinary record; its event ids were appended to the list given.
+    Ordinary(Skim),
+    /// One that has to be read.
+    Loud(CallMark),
+}
+
+/// Which call a record carries, as skims name calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallMark {
+    /// None.
+    None,
+    /// This one.
+    One(u32),
+    /// Not told: there may be any.
+    Unknown,
+}
+
+/// What a request's body says.
+#[derive(Default)]
+struct Asked<'b> {
+    id: Option<json::Raw<'b>>,
+    method: Option<Cow<'b, str>>,
+    tool: Option<Cow<'b, str>>,
+    arguments: Option<u64>,
+    /// Parameters that make a call another one: rounds and tasks.
+    more: u64,
+    /// Hashes of `clientInfo`: of its name, and of all.
+    client: Option<(u32, u32)>,
+    /// `_meta` says something of the era or the client.
+    tells_more: bool,
+    /// Names that were seen, to know one that stands there twice.
+    seen: u32,
+}
+
+impl Plan {
+    /// Whether records of this plan can be told at a glance.
+    pub(crate) fn can_glance(&self) -> bool {
+        let exchange = self.exchange.is_some() && self.parts.is_none() && self.lines.is_empty();
+        exchange && self.pattern.is_none() && self.nested.is_empty() && !self.sampled
+    }
+
+    /// Looks at a record of a plan that [`Plan::can_glance`]; `format` is its index. The hashes of event ids go to `ids`,
+    /// which is cleared first.
+    pub(crate) fn glance(&self, record: &Record<'_>, format: u16, ids: &mut Vec<u32>) -> Glance {
+        ids.clear();
+        let (Ok(row), Some(exchange)) = (self.row(record), &self.exchange) else {
+            return Glance::Loud(CallMark::Unknown);
+        };
+        let body = exchange.request.body.json(&row, &self.absent);
+        let asked = match &body {
+            None => None,
+            Some(text) => match asked(text) {
+                Some(asked) => Some(asked),
+                None => return Glance::Loud(CallMark::Unknown),
+            },
+        };
+        let call = asked.as_ref().and_then(Asked::call);
+        let mark = call.map_or(CallMark::None, CallMark::One);
+        let seen = self.ordinary(exchange, &row, record, asked.as_ref(), ids);
+        let (Some(seen), Ok(length)) = (seen, u32::try_from(record.bytes.len())) else {
+            return Glance::Loud(mark);
+        };
+        let of_call = asked.as_ref().filter(|_| call.is_some()).and_then(|asked| asked.tool.as_deref());
+        let (client, who, agent) = self.identity.mark(&row, &self.absent);
+        let opened = asked.as_ref().and_then(|asked| asked.client).filter(|_| seen.kind == Kind::Initialize);
+        // Beside a user agent the version tells no programs apart.
+        let opened = opened.map(|(name, all)| if agent { name } else { all });
+        Glance::Ordinary(Skim {
+            origin: record.origin,
+            length,
+            seal: skim::seal(record.bytes),
+            format,
+            kind: seen.kind,
+            start: seen.start,
+            end: seen.end,
+            session: seen.session,
+            client,
+            tool: of_call.map(route::hash),
+            who,
+            version: seen.version,
+            instance: seen.instance,
+            asked: seen.asked,
+            call: opened.or(call).unwrap_or(0),
+            bodies: seen.bodies,
+            counted: false,
+        })
+    }
+
+    /// What an ordinary record says; none: it is not ordinary.
+    fn ordinary(
+        &self,
+        x: &ExchangeParts,
+        row: &Row<'_>,
+        record: &Record<'_>,
+        asked: Option<&Asked<'_>>,
+        ids: &mut Vec<u32>,
+    ) -> Option<Seen> {
+        let absent = &self.absent;
+        let text = |value| Value::text(value, row, absent);
+        if *record.shipped != Shipped::default() || !all(&x.when, row, absent) {
+            return None;
+        }
+        let posted = match text(&x.method) {
+            Some(name) if name == "POST" => true,
+            Some(name) if name == "DELETE" => false,
+            Some(_) => return None,
+            None => !x.method.is_given(),
+        };
+        let status = x.status.number(row, absent)?;
+        let q = &x.request;
+        let free = text(&q.last_event_id).is_none()
+            && text(&q.mcp_method).is_none()
+            && text(&self.keys.shipper).is_none()
+            && text(&x.response.challenge).is_none();
+        let time = self.time(row, record)?;
+        let (start, end) = (time.start?, time.end?);
+        if !(200..300).contains(&status) || !free || end < start {
+            return None;
+        }
+        let version = text(&q.protocol_version);
+        let stateless = |version: &str| Era::of_revision(version) == Some(Era::Stateless);
+        if version.as_deref().is_some_and(stateless) || asked.is_some_and(|asked| asked.tells_more) {
+            return None;
+        }
+        if ending::read(&self.ends, row, absent).cause != Cause::Complete {
+            return None;
+        }
+        let attempts = x.upstream.read(row, absent);
+        let instance = match attempts.as_slice() {
+            [] => 0,
+            [one] if one.delivered != Delivered::No => one.upstream.as_deref().map_or(1, skim::mark),
+            _ => return None,
+        };
+        let own = text(&self.instance).map_or(0, |name| skim::mark(&name));
+        let (sent, given) = (text(&q.session), text(&x.response.session));
+        let kind = asked.map_or(Some(Kind::Delete), Asked::kind)?;
+        let session = match (kind, &sent, &given) {
+            (Kind::Initialize, None, Some(given)) if x.response.session.is_given() => given,
+            (Kind::Initialize, ..) | (_, None, _) => return None,
+            (_, Some(sent), Some(given)) if sent != given => return None,
+            (_, Some(sent), _) => sent,
+        };
+        if (kind == Kind::Delete) == posted {
+            return None;
+        }
+        let bodies = answered(x, row, absent, asked, kind, ids)?;
+        let id = asked.and_then(|asked| asked.id).and_then(rpc::id_of);
+        Some(Seen {
+            kind,
+            start,
+            end,
+            session: route::hash(session),
+            version: version.as_deref().map_or(0, skim::mark),
+            instance: if own == 0 { instance } else { instance.rotate_left(7) ^ own },
+            asked: id.as_ref().map_or(0, |id| skim::mark(crate::timeline::close::id_text(id))),
+            bodies,
+        })
+    }
+}
+
+/// What an ordinary record says of its exchange.
+struct Seen {
+    kind: Kind,
+    start: Nanos,
+    end: Nanos,
+    session: u64,
+    version: u32,
+    instance: u32,
+    asked: u32,
+    bodies: bool,
+}
+
+impl Asked<'_> {
+    /// The hash of the call that it is, if it is one.
+    fn call(&self) -> Option<u32> {
+        if self.method.as_deref() != Some("tools/call") || self.id.is_none() {
+            return None;
+        }
+        let tool = rapidhash::v3::rapidhash_v3(self.tool.as_deref().unwrap_or_default().as_bytes());
+        // Absent arguments are the empty object.
+        let arguments = self.arguments.or_else(|| shape::of("{}", 0).ok().map(|(hash, _)| hash))?;
+        Some(skim::fold(tool.rotate_left(17) ^ arguments ^ self.more.rotate_left(31)))
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        match (self.method.as_deref()?, self.id) {
+            ("initialize", Some(_)) => Some(Kind::Initialize),
+            ("initialize" | "notifications/cancelled", None) => None,
+            (_, None) => Some(Kind::Notice),
+            (_, Some(id)) => rpc::id_of(id).is_some().then_some(Kind::Request),
+        }
+    }
+}
+
+/// Names of a message and of its parameters that a reader knows, each with a bit.
+const NAMES: [&str; 17] = [
+    "\"jsonrpc\"",
+    "\"id\"",
+    "\"method\"",
+    "\"params\"",
+    "\"result\"",
+    "\"error\"",
+    "\"name\"",
+    "\"arguments\"",
+    "\"inputResponses\"",
+    "\"requestState\"",
+    "\"task\"",
+    "\"taskId\"",
+    "\"requestId\"",
+    "\"protocolVersion\"",
+    "\"clientInfo\"",
+    "\"capabilities\"",
+    "\"_meta\"",
+];
+/// How many of them are those of a message.
+const OF_MESSAGE: usize = 6;
+
+/// Notes a name as it is written; an error if it was seen before, or is not written plainly.
+fn once(seen: &mut u32, key: &str, from: usize, to: usize) -> Result<(), Broken> {
+    if key.contains('\\') {
+        return Err(Broken::Foreign);
+    }
+    if let Some(at) = NAMES[from..to].iter().position(|name| *name == key) {
+        let bit = 1 << (from + at);
+        if *seen & bit != 0 {
+            return Err(Broken::Foreign);
+        }
+        *seen |= bit;
+    }
+    Ok(())
+}
+
+/// Reads a request's message in one pass; none if it is a batch, no JSON-RPC, or says something twice.
+fn asked(text: &str) -> Option<Asked<'_>> {
+    let start = text.len() - text.trim_ascii_start().len();
+    let mut asked = Asked::default();
+    let end = json::object_raw(text, start, &mut |key, at| {
+        once(&mut asked.seen, key, 0, OF_MESSAGE)?;
+        if key == "\"params\"" && text.as_bytes().get(at) == Some(&b'{') {
+            return params(text, at, &mut asked);
+        }
+        let end = json::skip(text.as_bytes(), at)?;
+        let raw = json::raw(text, at, end);
+        match key {
+            "\"id\"" => asked.id = Some(raw),
+            "\"method\"" => asked.method = Some(raw.string().ok_or(Broken::Foreign)?),
+            "\"params\"" | "\"result\"" | "\"error\"" => return Err(Broken::Foreign),
+            _ => {}
+        }
+        Ok(end)
+    })
+    .ok()?;
+    asked.id = asked.id.filter(|id| id.get() != "null");
+    (asked.method.is_some() && text[end..].trim_ascii().is_empty()).then_some(asked)
+}
+
+fn params<'b>(text: &'b str, at: usize, asked: &mut Asked<'b>) -> Result<usize, Broken> {
+    json::object_raw(text, at, &mut |key, at| {
+        once(&mut asked.seen, key, OF_MESSAGE, NAMES.len())?;
+        if key == "\"arguments\"" {
+            let (hash, end) = shape::of(text, at)?;
+            // `null` is as good as absent.
+            asked.arguments = Some(hash).filter(|_| text[at..end] != *"null");
+            return Ok(end);
+        }
+        let end = json::skip(text.as_bytes(), at)?;
+        let raw = json::raw(text, at, end);
+        match key {
+            "\"name\"" => asked.tool = Some(raw.string().ok_or(Broken::Foreign)?),
+            "\"inputResponses\"" | "\"requestState\"" if raw.get() != "null" => {
+                asked.more = asked.more.wrapping_add(shape::of(text, at)?.0.rotate_left(key.len() as u32));
+            }
+            "\"clientInfo\"" => asked.client = Some(client(raw.get())?),
+            // What decides the era or names the client makes a record one to read; the rest of it decides nothing.
+            "\"_meta\"" => {
+                let telling = ["protocolVersion", "clientInfo", "\\"];
+                asked.tells_more = telling.iter().any(|word| raw.get().contains(word));
+            }
+            _ => {}
+        }
+        Ok(end)
+    })
+}
+
+fn client(text: &str) -> Result<(u32, u32), Broken> {
+    let (mut name, mut version) = (0, 0);
+    json::members(text, |key, raw| match key {
+        "name" => name = raw.string().map_or(1, |value| skim::mark(&value)),
+        "version" => version = raw.string().map_or(1, |value| skim::mark(&value)),
+        _ => {}
+    })?;
+    Ok((name, name ^ version.rotate_left(9)))
+}
+
+/// Hash of `clientInfo` as skims have it; beside a user agent the version tells no programs apart.
+pub(crate) fn info_mark(name: &str, version: &str, agent: bool) -> u32 {
+    let (name, version) = (skim::mark(name), if version.is_empty() { 0 } else { skim::mark(version) });
+    if agent { name } else { name ^ version.rotate_left(9) }
+}
+
+/// Whether the response's messages are recorded; none if the response is not the one ordinary answer.
+fn answered(
+    x: &ExchangeParts,
+    row: &Row<'_>,
+    absent: &[String],
+    asked: Option<&Asked<'_>>,
+    kind: Kind,
+    ids: &mut Vec<u32>,
+) -> Option<bool> {
+    let id = asked.and_then(|asked| asked.id).and_then(rpc::id_of);
+    let own = |response: &RpcResponse| {
+        let plain = match &response.outcome {
+            RpcOutcome::Result => true,
+            RpcOutcome::Initialized { protocol_version, .. } => {
+                let era = protocol_version.as_deref().and_then(Era::of_revision);
+                kind == Kind::Initialize && era != Some(Era::Stateless)
+            }
+            _ => false,
+        };
+        plain && response.id == id
+    };
+    let media = match x.response.content_type.text(row, absent) {
+        Some(kind) => access::media_of(Some(&kind)),
+        None => Media::Unknown,
+    };
+    let streams = media == Media::EventStream;
+    let mut answers = 0;
+    let mut told = false;
+    if let Some(body) = x.response.body.json(row, absent) {
+        if streams {
+            let events = crate::adapter::sse::read_events(body.as_bytes(), Keep::default());
+            for event in &events {
+                answers += event_of(event, &own, ids)?;
+            }
+        } else {
+            match rpc::read_body(body.as_bytes(), Keep::default()) {
+                Body::Messages(messages) => {
+                    for message in &messages {
+                        answers += message_of(message, &own)?;
+                    }
+                }
+                Body::Empty => {}
+                _ => return None,
+            }
+        }
+        told = true;
+    }
+    if let Some(parts) = &x.response.events
+        && let Some(list) = parts.list.json(row, absent)
+    {
+        if told {
+            return None;
+        }
+        let (more, count) = listed(parts, &list, id.as_ref(), &own, streams, ids)?;
+        answers += more;
+        told = streams || count;
+    }
+    let due = usize::from(matches!(kind, Kind::Request | Kind::Initialize));
+    (answers == due && ids.len() <= MOST_IDS).then_some(told)
+}
+
+fn event_of(event: &SseEvent, own: &dyn Fn(&RpcResponse) -> bool, ids: &mut Vec<u32>) -> Option<usize> {
+    if let Some(id) = &event.id {
+        if id.is_empty() {
+            return None;
+        }
+        ids.push(skim::mark(id));
+    }
+    event.message.as_ref().map_or(Some(0), |message| message_of(message, own))
+}
+
+/// 1 for the answer, 0 for a notification; none for anything else.
+fn message_of(message: &Message, own: &dyn Fn(&RpcResponse) -> bool) -> Option<usize> {
+    match message {
+        Message::Response(response) => own(response).then_some(1),
+        Message::Notification(told) => (&*told.method != "notifications/cancelled").then_some(0),
+        Message::Request(_) => None,
+    }
+}
+
+/// Answers among listed events, and whether any event holds a message.
+fn listed(
+    parts: &EventParts,
+    list: &str,
+    id: Option<&RpcId>,
+    own: &dyn Fn(&RpcResponse) -> bool,
+    streams: bool,
+    ids: &mut Vec<u32>,
+) -> Option<(usize, bool)> {
+    let (mut answers, mut messages, mut odd) = (0, false, false);
+    let mut slots = super::slot::Slots::new();
+    json::elements(list, |element| {
+        if parts.tree.collect_text(element.get(), &mut slots).is_err() {
+            odd = true;
+            return;
+        }
+        let row = Row { slots: std::mem::take(&mut slots), texts: Vec::new(), groups: None };
+        if streams && let Some(event) = parts.id.text(&row, &[]) {
+            odd |= event.is_empty();
+            ids.push(skim::mark(&event));
+        }
+        if let Some(data) = parts.data.json(&row, &[]) {
+            if let Ok(message) = rpc::read_message(data.as_bytes(), Keep::default()) {
+                messages = true;
+                match message_of(&message, own) {
+                    Some(answer) => answers += answer,
+                    None => odd = true,
+                }
+            }
+        } else if parts.kind.text(&row, &[]).is_some_and(|kind| kind == parts.response.as_str()) {
+            messages = true;
+            answers += 1;
+            odd |= !is_id(parts, &row, id);
+        }
+        slots = row.slots;
+    })
+    .ok()?;
+    (!odd).then_some((answers, messages))
+}
+
+/// Whether a listed response names this request, in the type that the request gave its id.
+fn is_id(parts: &EventParts, row: &Row<'_>, id: Option<&RpcId>) -> bool {
+    if !parts.rpc_id.is_bare(row) {
+        return matches!((id, parts.rpc_id.text(row, &[])), (Some(RpcId::String(own)), Some(text)) if **own == *text);
+    }
+    let text = parts.rpc_id.json(row, &[]);
+    text.is_some_and(|text| id == Some(&message::id_of(&text, false)))
+}
+
+impl party::IdentityParts {
+    /// The client as routes know it, a hash of all that tells who it is, and whether it names its user agent.
+    pub(super) fn mark(&self, row: &Row<'_>, absent: &[String]) -> (Option<u64>, u32, bool) {
+        let text = |value| Value::text(value, row, absent);
+        let (subject, agent, forwarded) =
+            (text(&self.subject), text(&self.user_agent), text(&self.forwarded_for));
+        let address = text(&self.remote_addr);
+        let address = address.as_deref().map(|address| party::split_port(address).0);
+        let key = route::client_key(subject.as_deref(), forwarded.as_deref(), address, agent.as_deref());
+        let mut who = 0u64;
+        let named = text(&self.client_name);
+        for (at, part) in
+            [subject.as_deref(), forwarded.as_deref().or(address), agent.as_deref(), named.as_deref()]
+                .into_iter()
+                .enumerate()
+        {
+            let hash = part.map_or(at as u64, route::hash);
+            who = (who ^ hash).rotate_left(13).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+        (key, skim::fold(who), agent.is_some())
+    }
+}

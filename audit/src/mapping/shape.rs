@@ -1,0 +1,210 @@
+//! A hash of JSON text that equal values share, however they are written: the order of names, blanks, escapes and the
+//! notation of numbers do not count (contract 3.6).
+//! Knows that it may not tell two values apart; it never tells equal ones apart. Nothing is copied or sorted.
+
+use super::json::{self, Broken};
+
+/// Deeper values have no canonical form either, and no hash.
+const MAX_DEPTH: usize = unbroken_contract::canonical::MAX_DEPTH;
+
+/// What stands for a string with a lone surrogate.
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The hash of the value at `at`, and where the value ends.
+///
+/// # Errors
+/// [`Broken`]: no JSON, or nested too deep.
+pub(super) fn of(json: &str, at: usize) -> Result<(u64, usize), Broken> {
+    value(json, at, 0)
+}
+
+fn value(text: &str, at: usize, depth: usize) -> Result<(u64, usize), Broken> {
+    if depth > MAX_DEPTH {
+        return Err(Broken::Foreign);
+    }
+    let b = text.as_bytes();
+    match b.get(at) {
+        Some(b'{') => {
+            // Members have no order, so their hashes are added up.
+            let mut sum: u64 = 0x243f_6a88_85a3_08d3;
+            let end = json::object_raw(text, at, &mut |key, value_at| {
+                let (hash, end) = value(text, value_at, depth + 1)?;
+                sum = sum.wrapping_add(mix(string(key), hash));
+                Ok(end)
+            })?;
+            Ok((mix(sum, 1), end))
+        }
+        Some(b'[') => {
+            let mut hash: u64 = 0x1319_8a2e_0370_7344;
+            let end = json::list(text, at, &mut |element| {
+                let (next, end) = value(text, element, depth + 1)?;
+                hash = mix(hash, next);
+                Ok(end)
+            })?;
+            Ok((mix(hash, 2), end))
+        }
+        Some(b'"') => {
+            let end = json::skip(b, at)?;
+            Ok((string(&text[at..end]), end))
+        }
+        Some(_) => {
+            let end = json::skip(b, at)?;
+            Ok((scalar(&text[at..end]), end))
+        }
+        None => Err(Broken::Ended),
+    }
+}
+
+/// The hash of a string as written, with its quotes.
+fn string(quoted: &str) -> u64 {
+    let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return rapidhash::v3::rapidhash_v3(inner.as_bytes());
+    }
+    match serde_json::from_str::<String>(quoted) {
+        Ok(plain) => rapidhash::v3::rapidhash_v3(plain.as_bytes()),
+        Err(_) => ODD,
+    }
+}
+
+/// Numbers by the double next to them, since numbers whose canonical forms are equal have the same one.
+fn scalar(text: &str) -> u64 {
+    match text.as_bytes().first() {
+        Some(b'-' | b'0'..=b'9') => match text.parse::<f64>() {
+            // Zero has two signs and one canonical form.
+            Ok(number) => mix((number + 0.0).to_bits(), 3),
+            Err(_) => ODD,
+        },
+        _ => rapidhash::v3::rapidhash_v3(text.as_bytes()),
+    }
+}
+
+fn mix(a: u64, b: u64) -> u64 {
+    let wide = u128::from(a ^ 0xa076_1d64_78bd_642f) * u128::from(b ^ 0xe703_7ed1_a0b4_28db);
+    (wide as u64) ^ (wide >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    fn hash(text: &str) -> u64 {
+        of(text, 0).expect("the text is JSON").0
+    }
+
+    fn same(a: &str, b: &str) -> bool {
+        use unbroken_contract::canonical::canonical;
+        canonical(a.as_bytes()).expect("JSON") == canonical(b.as_bytes()).expect("JSON")
+    }
+
+    #[test]
+    fn notation_does_not_count() {
+        for (a, b) in [
+            (r#"{"a":1,"b":[1,2]}"#, r#"{ "b" : [1.0, 2e0], "a":1.00}"#),
+            (r#"{"a":"é\n"}"#, r#"{"\u0061":"\u00e9\u000a"}"#),
+            ("0", "-0"),
+            ("0.1", "1e-1"),
+            ("1e21", "1000000000000000000000"),
+            (r#""\ud83d\ude80""#, "\"🚀\""),
+            ("[]", "[ ]"),
+            ("{}", "{ }"),
+        ] {
+            assert!(same(a, b), "{a} {b}");
+            assert_eq!(hash(a), hash(b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn values_that_differ_are_mostly_told_apart() {
+        let texts = [
+            "{}",
+            "[]",
+            "[[]]",
+            "null",
+            "true",
+            "0",
+            "1",
+            "\"\"",
+            "\"a\"",
+            "[1,2]",
+            "[2,1]",
+            r#"{"a":1}"#,
+            r#"{"a":"1"}"#,
+        ];
+        for (at, a) in texts.iter().enumerate() {
+            for b in &texts[at + 1..] {
+                assert_ne!(hash(a), hash(b), "{a} {b}");
+            }
+        }
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            any::<f64>().prop_map(|n| serde_json::Number::from_f64(n).map_or(Value::Null, Value::Number)),
+            "[a-c\"\\\\\n{}é🚀]{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 24, 5, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                proptest::collection::btree_map("[a-e\"]{0,3}", inner, 0..5)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    /// The value in other words: names in reverse, blanks, every letter escaped, numbers with an exponent.
+    fn reworded(value: &Value, out: &mut String) {
+        match value {
+            Value::Array(list) => {
+                out.push_str("[ ");
+                for (at, one) in list.iter().enumerate() {
+                    out.push_str(if at > 0 { " ,\n" } else { "" });
+                    reworded(one, out);
+                }
+                out.push_str("\t]");
+            }
+            Value::Object(members) => {
+                out.push('{');
+                for (at, (name, one)) in members.iter().rev().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { " " });
+                    escaped(name, out);
+                    out.push_str(" : ");
+                    reworded(one, out);
+                }
+                out.push('}');
+            }
+            Value::String(text) => escaped(text, out),
+            Value::Number(number) => {
+                out.push_str(&number.to_string());
+                if !number.to_string().contains('e') {
+                    out.push_str("e0");
+                }
+            }
+            other => out.push_str(&other.to_string()),
+        }
+    }
+
+    fn escaped(text: &str, out: &mut String) {
+        out.push('"');
+        for unit in text.encode_utf16() {
+            out.push_str(&format!("\\u{unit:04X}"));
+        }
+        out.push('"');
+    }
+
+    proptest! {
+        #[test]
+        fn equal_values_have_equal_hashes(value in json()) {
+            let plain = value.to_string();
+            let mut other = String::new();
+            reworded(&value, &mut other);
+            prop_assume!(same(&plain, &other));
+            prop_assert_eq!(hash(&plain), hash(&other));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Ordinary records that no judgement looks at change nothing: findings and counts are those of a run that looks at all.
+//! Knows generated traffic, the recordings that the project ships, and whatever `UNBROKEN_LOGS` names, apart by colons.
+
+#[path = "../benches/traffic/mod.rs"]
+mod traffic;
+
+use std::path::{Path, PathBuf};
+use unbroken_audit::run::{Options, Summary, run};
+
+fn findings(files: &[PathBuf], options: &Options) -> (Vec<String>, Summary) {
+    let mut found = Vec::new();
+    let summary = run(files, options, &mut |finding| {
+        found.push(serde_json::to_string(&finding).expect("findings are data"));
+    });
+    (found, summary)
+}
+
+/// The breach of a finding, the lines that it rests on, and what else may differ.
+fn brief(finding: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(finding).expect("findings are data");
+    let steps = value["proof"].as_array().into_iter().flatten();
+    let lines: Vec<String> = steps.map(|step| step["exhibit"]["place"]["Line"].to_string()).collect();
+    format!("{} {} {} {}", value["breach"], lines.join(" "), value["client"], value["certainty"])
+}
+
+/// Holds two runs to be the same but for what they cost.
+fn hold(name: &str, one: &(Vec<String>, Summary), other: &(Vec<String>, Summary)) {
+    let without = |all: &[String], some: &[String]| -> Vec<String> {
+        all.iter().filter(|finding| !some.contains(finding)).take(12).map(|finding| brief(finding)).collect()
+    };
+    let (missing, more) = (without(&one.0, &other.0), without(&other.0, &one.0));
+    assert!(missing.is_empty() && more.is_empty(), "{name}: missing {missing:#?}\nmore {more:#?}");
+    assert_eq!(one.0, other.0, "{name}: the order");
+    let bare = |summary: &Summary| Summary { spilled: 0, ..summary.clone() };
+    assert_eq!(bare(&one.1), bare(&other.1), "{name}");
+}
+
+fn alike(name: &str, files: &[PathBuf], options: &Options) -> Summary {
+    let full = findings(files, &Options { every_record: true, ..options.clone() });
+    let thin = findings(files, options);
+    hold(name, &full, &thin);
+    thin.1
+}
+
+/// A log of generated traffic, and what is known of it.
+fn generated(bytes: u64, clients: u64, seed: u64, path: &Path) -> traffic::Written {
+    let mut log = Vec::new();
+    let written = traffic::write(bytes, clients, seed, &mut log).expect("memory takes what is written");
+    std::fs::write(path, &log).expect("a disk with room");
+    written
+}
+
+#[test]
+fn generated_traffic_is_judged_alike() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join("log.jsonl");
+    for (clients, seed) in [(200, 3), (3, 4), (1, 5)] {
+        let written = generated(2_000_000, clients, seed, &path);
+        let summary = alike("generated", &[path.clone()], &Options { small: 1, ..Options::default() });
+        assert_eq!(summary.exchanges, written.lines);
+    }
+}
+
+#[test]
+fn neither_memory_nor_threads_nor_chunks_change_a_finding() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join("log.jsonl");
+    generated(4_000_000, 40, 6, &path);
+    let files = [path];
+    let plain = Options { small: 1, threads: 1, ..Options::default() };
+    let first = findings(&files, &plain);
+    let tight = findings(&files, &Options { memory: 1 << 20, threads: 2, ..plain.clone() });
+    assert!(tight.1.spilled > 0, "the log was to be larger than the memory: {:?}", tight.1);
+    hold("memory", &first, &tight);
+    let chunks = findings(&files, &Options { chunk: 10_000, ..plain });
+    hold("chunks", &first, &chunks);
+}
+
+#[test]
+fn recordings_and_given_logs_are_judged_alike() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/logs/captures");
+    let mut runs: Vec<PathBuf> = entries(&root);
+    runs.extend(
+        std::env::var_os("UNBROKEN_SHARED")
+            .iter()
+            .flat_map(|shared| entries(&Path::new(shared).join("captures"))),
+    );
+    assert!(!runs.is_empty(), "no recording was found");
+    for recording in runs.iter().filter(|path| path.is_dir()) {
+        let files: Vec<PathBuf> = entries(recording).into_iter().filter(|path| path.is_file()).collect();
+        alike(&recording.display().to_string(), &files, &Options { small: 1, ..Options::default() });
+    }
+    for file in std::env::var_os("UNBROKEN_LOGS").iter().flat_map(std::env::split_paths) {
+        alike(&file.display().to_string(), &[file], &Options::default());
+    }
+}
+
+fn entries(of: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(of).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut entries: Vec<PathBuf> = entries.collect();
+    entries.sort();
+    entries
+}
