@@ -12,7 +12,8 @@ case "$command" in
     ;;
 esac
 sarif="${RUNNER_TEMP:?}/unbroken.sarif"
-arguments=("$command" --format "${UNBROKEN_FORMAT:-github}" --fail-on "${UNBROKEN_FAIL_ON:-deny}" --output "sarif=$sarif")
+arguments=("$command" --format "${UNBROKEN_FORMAT:-github}" --fail-on "${UNBROKEN_FAIL_ON:-deny}"
+  --min-certainty "${UNBROKEN_MIN_CERTAINTY:-possible}" --output "sarif=$sarif")
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
   arguments+=(--output "markdown=$GITHUB_STEP_SUMMARY")
 fi

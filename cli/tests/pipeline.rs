@@ -166,6 +166,24 @@ fn the_action_annotates_reports_and_then_fails() {
 }
 
 #[test]
+fn the_action_lets_pass_what_is_less_certain_than_asked_for() {
+    let checked = |certainty| {
+        let runner = Runner::with(&[
+            ("UNBROKEN_COMMAND", "audit"),
+            (
+                "UNBROKEN_PATHS",
+                "fixtures/logs/captures/s02d_cut_after_effect__naive-discard__ts1/nginx-access.jsonl.gz",
+            ),
+            ("UNBROKEN_MIN_CERTAINTY", certainty),
+        ]);
+        let checked = runner.step(&steps()[1]);
+        assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
+        runner.output("exit-code").expect("the exit code is told")
+    };
+    assert_eq!((checked("likely").as_str(), checked("proved").as_str()), ("1", "0"));
+}
+
+#[test]
 fn the_action_refuses_what_it_does_not_know() {
     let runner = Runner::with(&[("UNBROKEN_COMMAND", "rm -rf"), ("UNBROKEN_PATHS", ".")]);
     assert_eq!(runner.step(&steps()[1]).code, 2);
