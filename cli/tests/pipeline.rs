@@ -241,6 +241,38 @@ fn a_release_is_installed_only_with_its_checksum() {
     assert_eq!(refused.code, 2, "{}", refused.out);
 }
 
+/// What `cargo binstall` fetches is what a release packs: the archive's name, and every program in its place.
+#[test]
+fn binstall_finds_what_a_release_packs() {
+    let manifest = std::fs::read_to_string(root().join("cli/Cargo.toml")).expect("it is shipped");
+    let setting = |name: &str| {
+        let line = manifest.lines().find_map(|line| line.strip_prefix(&format!("{name} = \"")));
+        let value = line.and_then(|line| line.strip_suffix('"')).unwrap_or_else(|| panic!("no {name}"));
+        let filled =
+            [("version", "9.9.9"), ("target", "some-target"), ("archive-suffix", ".tgz"), ("binary-ext", "")];
+        filled.iter().fold(value.to_owned(), |text, (key, with)| text.replace(&format!("{{ {key} }}"), with))
+    };
+    assert_eq!(setting("pkg-fmt"), "tgz");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for file in ["LICENSE-APACHE", "LICENSE-MIT", "README.md"] {
+        std::fs::copy(root().join(file), folder.path().join(file)).expect("it is shipped");
+    }
+    let mut packing = Command::new("bash");
+    packing.arg(root().join(".github/action/pack.sh")).args(["v9.9.9", "some-target"]).arg(binaries());
+    let packed = ran(packing.current_dir(folder.path()).output().expect("bash starts"));
+    assert_eq!(packed.code, 0, "{}", packed.err);
+    let url = setting("pkg-url");
+    let (release, name) = url.rsplit_once('/').expect("an address has a file");
+    assert!(release.ends_with("/releases/download/v9.9.9"), "{url}");
+    let archive = folder.path().join("dist").join(name);
+    let listed = ran(Command::new("tar").arg("-tzf").arg(&archive).output().expect("tar starts"));
+    assert_eq!(listed.code, 0, "{}: {}", archive.display(), listed.err);
+    for bin in ["unbroken", "cargo-unbroken"] {
+        let place = setting("bin-dir").replace("{ bin }", bin);
+        assert!(listed.out.lines().any(|line| line == place), "no {place} in\n{}", listed.out);
+    }
+}
+
 #[test]
 fn the_hook_stops_a_commit() {
     let (Some(pre_commit), Some(git)) = (program("pre-commit"), program("git")) else { return };
