@@ -75,6 +75,58 @@ fn sarif_is_what_oasis_says() {
     assert!(!validator.is_valid(&document), "a level that is none of SARIF's is refused");
 }
 
+/// What Python's own readers make of the JUnit file and the table: their totals, and whether every line has every field.
+const READ: &str = "\
+import csv, json, sys, xml.etree.ElementTree as tree
+top = tree.parse(sys.argv[1]).getroot()
+cases = list(top.iter('testcase'))
+said = lambda name: sum(int(suite.get(name, 0)) for suite in top.iter('testsuite'))
+told = lambda name: sum(1 for case in cases if case.find(name) is not None)
+rows = list(csv.reader(open(sys.argv[2], newline='')))
+print(json.dumps({
+    'top': [int(top.get('tests')), int(top.get('failures')), int(top.get('errors'))],
+    'said': [said('tests'), said('failures'), said('errors')],
+    'told': [len(cases), told('failure'), told('error')],
+    'rows': len(rows) - 1, 'even': len({len(row) for row in rows}) == 1,
+    'formulas': sum(1 for row in rows for field in row if field[:1] in ('=', '+', '-', '@')),
+}))";
+
+#[test]
+fn other_readers_take_the_junit_file_and_the_table() {
+    let there = std::process::Command::new("python3").arg("--version").output();
+    if !there.is_ok_and(|python| python.status.success()) {
+        eprintln!("skipped: python3 is not installed");
+        return;
+    }
+    let mut failures = 0;
+    for run in shipped() {
+        let mut files = View::All.files(&run);
+        files.push(root().join("README.md"));
+        let (_, texts) = audit_in_every_format(&files);
+        let text = |format| &texts.iter().find(|(of, _)| *of == format).expect("every format is written").1;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let place = |format| folder.path().join(format);
+        for format in ["junit", "csv"] {
+            std::fs::write(place(format), text(format)).expect("it can be written");
+        }
+        let mut python = std::process::Command::new("python3");
+        let read = python.args(["-c", READ]).arg(place("junit")).arg(place("csv")).output();
+        let read = command::ran(read.expect("python starts"));
+        assert_eq!(read.code, 0, "{}: {}", run.display(), read.err);
+        let read: Value = serde_json::from_str(&read.out).expect("JSON");
+        assert_eq!(read["top"], read["told"], "{}: {read}", run.display());
+        assert_eq!(read["said"], read["told"], "{}: {read}", run.display());
+        assert_eq!(read["told"][2], 1, "what could not be read is an error: {read}");
+        let found = findings(text("json"));
+        let failing = found.iter().filter(|finding| finding["level"] != "note").count();
+        assert_eq!(read["told"][1], failing, "{}", run.display());
+        assert_eq!((&read["rows"], &read["even"]), (&found.len().into(), &true.into()), "{read}");
+        assert_eq!(read["formulas"], 0, "{}", run.display());
+        failures += failing;
+    }
+    assert!(failures > 10, "there are findings to read: {failures}");
+}
+
 /// Fingerprints that a format shows.
 fn fingerprints(format: &str, out: &str) -> BTreeSet<String> {
     let text = |value: &Value| value.as_str().expect("a fingerprint is text").to_owned();
