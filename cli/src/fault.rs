@@ -58,6 +58,16 @@ pub(crate) enum Fault {
         /// Why.
         why: unbroken_audit::mapping::MappingError,
     },
+    /// No mapping can be proposed for a log.
+    #[error("{log} gives no proposal: {why}", log = log.display())]
+    Unguessable {
+        /// Which log.
+        log: PathBuf,
+        /// What it lacks.
+        why: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
     /// No such breach.
     #[error("there is no breach called {id:?}")]
     UnknownBreach {
@@ -79,6 +89,7 @@ impl Fault {
             Fault::Mapping { .. } => {
                 "compare the file with those that `unbroken mapping guess` writes".to_owned()
             }
+            Fault::Unguessable { advice, .. } => (*advice).to_owned(),
             Fault::Unread { .. } => "run the check itself to see what could not be read".to_owned(),
             Fault::Output { .. } => "name a file in a folder that exists and has room".to_owned(),
             Fault::Overwrite { .. } => "give every output a file of its own".to_owned(),

@@ -64,9 +64,11 @@ pub(crate) fn answer(command: &MappingCommand) -> Result<u8, Fault> {
 
 fn guess(log: &Path, out: &mut String) -> Result<u8, Fault> {
     if unbroken_audit::source::is_stdin(log) {
-        let source =
-            io::Error::other("a proposal is tried on the log it rests on, so it is read twice; give a file");
-        return Err(Fault::Unreadable { path: "<stdin>".into(), source });
+        return Err(Fault::Unguessable {
+            log: "<stdin>".into(),
+            why: "the proposal is tried on the log it rests on, so it is read twice",
+            advice: "give a file",
+        });
     }
     let mut source = match Source::open(log, 0, &Limits::default()) {
         Ok(source) => source,
@@ -85,8 +87,11 @@ fn guess(log: &Path, out: &mut String) -> Result<u8, Fault> {
         }
     }
     if keys.records() == 0 {
-        let source = io::Error::other("no record of it is a JSON object; write `[input] pattern` by hand");
-        return Err(Fault::Unreadable { path: log.to_owned(), source });
+        return Err(Fault::Unguessable {
+            log: log.to_owned(),
+            why: "no record of it is a JSON object",
+            advice: "write a mapping file with `[input] pattern` by hand, see docs/mapping.md",
+        });
     }
     let name = log.file_stem().map_or_else(|| "log".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let proposal = keys.propose(&name);
@@ -111,8 +116,9 @@ fn show(log: &Path, name: &str, proposal: &str, out: &mut String) {
         }
     });
     out.push_str(&format!(
-        "# {} records give {} events, the first of them:\n",
-        taken.summary.records, taken.summary.events
+        "# {} give {}, the first of them:\n",
+        counted(taken.summary.records, "record"),
+        counted(taken.summary.events, "event")
     ));
     for line in shown {
         out.push_str(&format!("# {line}\n"));
@@ -166,6 +172,11 @@ fn body(body: &Body) -> String {
     }
 }
 
+/// `1 record`, `2 records`.
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Text from a log, fit for a terminal and a TOML comment.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -205,9 +216,10 @@ fn test(args: &TestArgs, out: &mut String) -> Result<u8, Fault> {
 }
 
 fn table(log: &Path, taken: &Taken, coverage: &Coverage, out: &mut String) {
-    let path = one_line(&log.to_string_lossy());
+    let path = one_line(&unbroken_audit::source::shown(log));
     let s = &taken.summary;
-    out.push_str(&format!("{path}: {}, {} records, {} events\n", one_line(&s.format), s.records, s.events));
+    let (records, events) = (counted(s.records, "record"), counted(s.events, "event"));
+    out.push_str(&format!("{path}: {}, {records}, {events}\n", one_line(&s.format)));
     for problem in &taken.problems {
         out.push_str(&format!("  problem: {} ({} times)\n", one_line(&problem.message), problem.count));
     }
