@@ -149,6 +149,15 @@ fn every_id_is_there_once_and_every_reference_leads_somewhere() {
 }
 
 #[test]
+fn source_is_shown_without_the_indentation_that_all_lines_share() {
+    let page = page(&[discarded()]);
+    let excerpt = page.split("<pre tabindex=\"0\">").nth(1).and_then(|rest| rest.split("</pre>").next());
+    let lines: Vec<&str> = excerpt.expect("there is source").lines().collect();
+    assert_eq!(lines[0], "   4 Some(event) =&gt; self.take(event?),".replace("&gt;", "&#62;"), "{lines:#?}");
+    assert!(lines[2].starts_with("<mark>   6     self.session_id = None;"), "{lines:#?}");
+}
+
+#[test]
 fn foreign_text_stays_text() {
     let many: Vec<Finding> = std::iter::repeat_n(hostile(), 300).collect();
     let page = page(&many);

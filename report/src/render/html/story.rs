@@ -87,13 +87,18 @@ fn steps(finding: &Finding, voice: &Voice<'_>, sources: &Sources) -> Vec<StepRow
     finding.proof.iter().enumerate().filter(recorded).map(step).collect()
 }
 
-/// Lines of source around a place of code, the ones meant marked; nothing for logs.
+/// Lines of source around a place of code, without the indentation that all share, the ones meant marked; nothing for
+/// logs.
 fn excerpt(exhibit: &Exhibit, sources: &Sources) -> Vec<(String, String, bool)> {
     let Spot::Range(range) = exhibit.spot else { return Vec::new() };
     let Some(source) = sources(&exhibit.path) else { return Vec::new() };
     let (first, last) = (range.line as usize, range.end_line as usize);
     let last = last.min(first + 8);
-    blot(&source)
+    let source = blot(&source);
+    let around = source.lines().take(last + AROUND).skip(first.saturating_sub(AROUND + 1));
+    let indent = |line: &str| line.chars().take_while(|c| c.is_whitespace()).count();
+    let shared = around.filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);
+    source
         .lines()
         .enumerate()
         .map(|(index, line)| (index + 1, line))
@@ -101,7 +106,7 @@ fn excerpt(exhibit: &Exhibit, sources: &Sources) -> Vec<(String, String, bool)> 
         .take_while(|(number, _)| *number <= last + AROUND)
         .map(|(number, line)| {
             let meant = (first..=last).contains(&number);
-            (format!("{number:>4}"), line.chars().take(LONGEST_LINE).collect(), meant)
+            (format!("{number:>4}"), line.chars().skip(shared).take(LONGEST_LINE).collect(), meant)
         })
         .collect()
 }
