@@ -15,7 +15,7 @@ mod thin;
 use crate::adapter::formats::Formats;
 use crate::adapter::rpc::Keep;
 use crate::event::{Event, Nanos};
-use crate::finding::Finding;
+use crate::finding::{Finding, Sent};
 use crate::join::moment;
 use crate::mapping::CallMark;
 use crate::skim::Skim;
@@ -26,7 +26,7 @@ use codec::Writer;
 use docket::{Cut, Docket, File, Judged};
 use route::Routes;
 use spill::Spill;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What the records of one client may weigh before half of them is judged, ordinary ones weighing 1: some ten megabytes.
 const MOST: u32 = 32_768;
@@ -155,8 +155,36 @@ pub(crate) struct Ledger<'p> {
     tally: Tally,
     tables: Tables,
     given: Given,
-    /// Fingerprints of findings that are out, so that a story told in parts is told once.
-    told: HashSet<u64, BuildRapid>,
+    /// What is out, so that a story told in parts is told once.
+    told: Told,
+}
+
+/// Findings that are out.
+#[derive(Debug, Default)]
+struct Told {
+    prints: HashSet<u64, BuildRapid>,
+    /// The finding that a send stands in, by its place and the breach.
+    sends: HashMap<u64, u64, BuildRapid>,
+}
+
+impl Told {
+    /// Whether a finding is told for the first time, and not a part of one that is out: of a call that was sent three times
+    /// one send may be done with when the others are looked at again.
+    fn is_news(&mut self, finding: &Finding) -> bool {
+        let print = route::hash(&finding.fingerprint);
+        let place = |sent: &Sent| {
+            route::hash(&sent.exhibit.path) ^ route::hash(finding.breach.0.id()).rotate_left(7)
+                ^ sent.exhibit.offset.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        };
+        let mut stories = finding.sends.iter().map(|sent| self.sends.get(&place(sent)));
+        let first = stories.next().flatten();
+        let part = first.is_some() && stories.all(|story| story == first);
+        if part || !self.prints.insert(print) {
+            return false;
+        }
+        self.sends.extend(finding.sends.iter().map(|sent| (place(sent), print)));
+        true
+    }
 }
 
 /// What a ledger leaves behind.
@@ -189,7 +217,7 @@ impl<'p> Ledger<'p> {
             tally: Tally::default(),
             tables: Tables::default(),
             given: Given::default(),
-            told: HashSet::default(),
+            told: Told::default(),
         }
     }
 
@@ -329,11 +357,19 @@ impl<'p> Ledger<'p> {
     /// Judges clients, each up to its cut or as a whole, and forgets what is done.
     fn judge(&mut self, clients: &[(u32, Cut)], emit: &mut Emit<'_>) {
         // A fixed number at a time: how many threads there are must not show in the order of the findings.
-        for some in clients.chunks(docket::AT_ONCE) {
-            let mut files = Vec::with_capacity(some.len());
-            for (index, cut) in some {
+        let mut rest = clients.iter().peekable();
+        while rest.peek().is_some() {
+            let mut files = Vec::with_capacity(docket::AT_ONCE);
+            let mut weight = 0;
+            while let Some((index, cut)) = rest.peek() {
                 let client =
                     self.clients[*index as usize].as_mut().expect("only clients that wait are judged");
+                weight += client.weight;
+                let full = files.len() == docket::AT_ONCE || weight > docket::WEIGHT_AT_ONCE;
+                if full && !files.is_empty() {
+                    break;
+                }
+                rest.next();
                 self.held -= client.size();
                 let louds = std::mem::take(&mut client.writer).bytes;
                 let skims = std::mem::take(&mut client.skims);
@@ -384,10 +420,7 @@ impl<'p> Ledger<'p> {
                 self.free.push(index);
             }
         }
-        findings.retain(|finding| {
-            let print = rapidhash::v3::rapidhash_v3(finding.fingerprint.as_bytes());
-            self.told.insert(print)
-        });
+        findings.retain(|finding| self.told.is_news(finding));
         findings
     }
 

@@ -54,12 +54,12 @@ const HORIZON: Nanos = 30 * 60 * 1_000_000_000;
 const SMALL: usize = 10_000;
 
 impl Options {
-    /// Waiting events are an eighth of the memory: while clients are judged, their events take several times the room.
+    /// Waiting records are a sixteenth of the memory: while clients are judged, their events take many times the room.
     fn terms(&self, rows: bool) -> Terms {
         let memory = if self.memory == 0 { MEMORY } else { self.memory };
         let horizon = if self.horizon == 0 { HORIZON } else { self.horizon };
         let small = if self.small == 0 { SMALL } else { self.small };
-        Terms { room: memory / 8, horizon, rows, all: self.every_record, small }
+        Terms { room: memory / 16, horizon, rows, all: self.every_record, small }
     }
 }
 

@@ -15,8 +15,10 @@ use crate::verdict::{self, BuildRapid, Heard, Part, Places, Whole};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Clients that are judged side by side. Fixed, so that the number of threads cannot show.
+/// Clients that are judged side by side, and what their records may weigh together. Fixed, so that the number of threads
+/// cannot show.
 pub(super) const AT_ONCE: usize = 16;
+pub(super) const WEIGHT_AT_ONCE: u32 = 49_152;
 /// Sessions that go on behind a cut and whose beginnings are kept.
 const MOST_CARRIED: usize = 1024;
 
@@ -105,29 +107,24 @@ impl Docket<'_> {
         let vantage = |format: u16| Some(self.formats.get(usize::from(format)).plan()?.vantage());
         let thinned = !self.all && !self.rows && !skims.is_empty();
         let needed = thinned.then(|| thin::needed(&louds, &skims, &vantage)).flatten();
-        let mut judged = self.hear(file, &louds, &skims, &glances, &fates, needed.as_deref());
-        if needed.is_some() && thin::doubtful(&judged.heard.findings) {
-            judged = self.hear(file, &louds, &skims, &glances, &fates, None);
+        let over = over(&glances, &fates);
+        let kept = (file.cut != Cut::None).then(|| keep(&louds, &skims, &fates));
+        let view = View { file, skims: &skims, glances: &glances, fates: &fates };
+        let (mut heard, mut looked) = self.hear(louds, &view, needed.as_deref());
+        if needed.is_some() && thin::doubtful(&heard.findings) {
+            (heard, looked) = self.hear(self::louds(&file.louds).collect(), &view, None);
         }
-        judged.over = over(&glances, &fates);
-        judged.kept = (file.cut != Cut::None).then(|| keep(&louds, &skims, &fates));
-        judged
+        Judged { index: file.index, heard, over, kept, looked }
     }
 
-    /// Judges with the ordinary records that are needed, all if it is not told which.
-    fn hear(
-        &self,
-        file: &File,
-        louds: &[Loud],
-        skims: &[(Skim, Ids<'_>)],
-        glances: &[Glance],
-        fates: &[Fate],
-        needed: Option<&[bool]>,
-    ) -> Judged {
-        let mut events: Vec<Event> = louds.iter().map(|loud| loud.event.clone()).collect();
+    /// Judges with the ordinary records that are needed, all if it is not told which; also how many were looked at.
+    fn hear(&self, louds: Vec<Loud>, view: &View<'_>, needed: Option<&[bool]>) -> (Heard, u64) {
+        let View { file, skims, glances, fates } = *view;
+        let of_skims = louds.len();
+        let mut events: Vec<Event> = louds.into_iter().map(|loud| loud.event).collect();
         for (at, (skim, _)) in skims.iter().enumerate() {
             if needed.is_none_or(|needed| needed[at]) {
-                self.recall(skim, &mut events);
+                recall(self.recall, self.formats, self.keep, skim, &mut |event| events.push(event));
             }
         }
         let looked = events.len() as u64;
@@ -144,23 +141,25 @@ impl Docket<'_> {
             &Part { done: places.as_ref(), rows: self.rows, sessions: needed.is_none() },
         );
         if let Some(needed) = needed {
-            let unseen = skims
-                .iter()
-                .zip(needed)
-                .zip(&fates[louds.len()..])
-                .filter(|((skim, needed), fate)| !**needed && !skim.0.counted && **fate != Fate::GoesOn);
-            for (((skim, _), _), _) in unseen {
-                heard.tally.add_ordinary(skim);
+            for ((skim, needed), fate) in skims.iter().zip(needed).zip(&fates[of_skims..]) {
+                if !*needed && !skim.0.counted && *fate != Fate::GoesOn {
+                    heard.tally.add_ordinary(&skim.0);
+                }
             }
             heard.tally.add_sessions(ended(glances, fates));
         }
-        Judged { index: file.index, heard, over: Vec::new(), kept: None, looked }
+        (heard, looked)
     }
+}
 
-    /// Reads an ordinary record again, in full.
-    fn recall(&self, skim: &Skim, events: &mut Vec<Event>) {
-        recall(self.recall, self.formats, self.keep, skim, &mut |event| events.push(event));
-    }
+/// A client's records while it is judged.
+#[derive(Clone, Copy)]
+struct View<'v> {
+    file: &'v File,
+    skims: &'v [(Skim, Ids<'v>)],
+    /// Of those that are not ordinary, then of the ordinary ones.
+    glances: &'v [Glance],
+    fates: &'v [Fate],
 }
 
 /// Reads an ordinary record again and hands its event to `sink`.

@@ -6,10 +6,11 @@ use super::field::{Row, Value, all};
 use super::json::{self, Broken};
 use super::plan::Plan;
 use super::stream::EventParts;
+use super::upstream::Only;
 use super::{ending, message, party, shape};
 use crate::adapter::access;
 use crate::adapter::rpc::{self, Keep};
-use crate::event::{Body, Cause, Delivered, Media, Message, Nanos, RpcId, RpcOutcome, RpcResponse, SseEvent};
+use crate::event::{Body, Cause, Media, Message, Nanos, RpcId, RpcOutcome, RpcResponse, SseEvent};
 use crate::ledger::route;
 use crate::skim::{self, Kind, MOST_IDS, Skim};
 use crate::source::{Record, Shipped};
@@ -146,11 +147,10 @@ impl Plan {
         if ending::read(&self.ends, row, absent).cause != Cause::Complete {
             return None;
         }
-        let attempts = x.upstream.read(row, absent);
-        let instance = match attempts.as_slice() {
-            [] => 0,
-            [one] if one.delivered != Delivered::No => one.upstream.as_deref().map_or(1, skim::mark),
-            _ => return None,
+        let instance = match x.upstream.only(row, absent) {
+            Only::Nothing => 0,
+            Only::One(name) => name.as_deref().map_or(1, skim::mark),
+            Only::More => return None,
         };
         let own = text(&self.instance).map_or(0, |name| skim::mark(&name));
         let (sent, given) = (text(&q.session), text(&x.response.session));

@@ -32,12 +32,26 @@ impl<'a> Raw<'a> {
     /// The string that it is; none for other values.
     #[must_use]
     pub fn string(self) -> Option<Cow<'a, str>> {
-        let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
-        match memchr(b'\\', inner.as_bytes()) {
-            None => Some(Cow::Borrowed(inner)),
-            Some(_) => serde_json::from_str::<String>(self.0).ok().map(Cow::Owned),
+        let inner = quoted(self.0)?;
+        if escapes(inner) {
+            return serde_json::from_str::<String>(self.0).ok().map(Cow::Owned);
         }
+        Some(Cow::Borrowed(inner))
     }
+}
+
+/// What stands between the quotes of a string.
+fn quoted(text: &str) -> Option<&str> {
+    match text.as_bytes() {
+        [b'"', .., b'"'] => text.get(1..text.len() - 1),
+        _ => None,
+    }
+}
+
+/// Whether a string has escapes. Names are short: a look at each byte costs less than a search.
+fn escapes(inner: &str) -> bool {
+    let bytes = inner.as_bytes();
+    if bytes.len() <= 24 { bytes.contains(&b'\\') } else { memchr(b'\\', bytes).is_some() }
 }
 
 /// Hands every member of the object that `json` is to `each`.
@@ -97,7 +111,10 @@ pub(super) fn object(
     at: usize,
     each: &mut dyn FnMut(&str, usize) -> Result<usize, Broken>,
 ) -> Result<usize, Broken> {
-    object_raw(json, at, &mut |key, value| each(&Raw(key).string().ok_or(Broken::Foreign)?, value))
+    object_raw(json, at, &mut |key, value| match quoted(key) {
+        Some(inner) if !escapes(inner) => each(inner, value),
+        _ => each(&Raw(key).string().ok_or(Broken::Foreign)?, value),
+    })
 }
 
 /// The same with keys as they are written, in their quotes.

@@ -51,7 +51,36 @@ fn attempts(at: &str, u: &Upstream, c: &mut Compiler<'_>) -> Result<AttemptParts
     })
 }
 
+/// What a record tells of its attempts, where it tells of one at most.
+pub(super) enum Only<'r> {
+    /// None.
+    Nothing,
+    /// One that was not refused, with the instance's name.
+    One(Option<std::borrow::Cow<'r, str>>),
+    /// More, or one that failed.
+    More,
+}
+
 impl UpstreamParts {
+    /// The attempts of a record as [`UpstreamParts::read`] gives them, if they are one or none.
+    pub(super) fn only<'r>(&'r self, row: &Row<'r>, absent: &[String]) -> Only<'r> {
+        if self.each.is_some() || self.attempts.is_given() || self.retries.is_given() {
+            return match self.read(row, absent).as_slice() {
+                [] => Only::Nothing,
+                [one] if one.delivered != Delivered::No => {
+                    Only::One(one.upstream.as_deref().map(|name| name.to_owned().into()))
+                }
+                _ => Only::More,
+            };
+        }
+        match self.addr.text(row, absent) {
+            None => Only::Nothing,
+            Some(list) if list.contains(',') => Only::More,
+            Some(one) if one.trim().len() == one.len() => Only::One(Some(one)),
+            Some(_) => Only::More,
+        }
+    }
+
     /// The attempts of a record, in order.
     pub(super) fn read(&self, row: &Row<'_>, absent: &[String]) -> Vec<Attempt> {
         if let Some(each) = &self.each {

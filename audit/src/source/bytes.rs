@@ -31,6 +31,8 @@ pub(crate) struct ByteStream {
     /// Compressions that were peeled, outermost first.
     pub(crate) layers: Vec<&'static str>,
     ended: bool,
+    /// What ended it, if it was not its end.
+    broken: Option<io::Error>,
 }
 
 impl ByteStream {
@@ -58,7 +60,7 @@ impl ByteStream {
             let (head, broken) = peek(&mut inner, 512);
             let rest = io::Cursor::new(head.clone()).chain(AfterHead { broken, inner });
             let Some(layer) = magic(&head)? else {
-                return Ok(ByteStream { inner: Box::new(rest), layers, ended: false });
+                return Ok(ByteStream { inner: Box::new(rest), layers, ended: false, broken: None });
             };
             if layers.len() == MOST_LAYERS {
                 return Err(Unopenable::Packed(
@@ -76,21 +78,27 @@ impl ByteStream {
     /// # Errors
     /// What the system or a decoder says (a truncated gzip, a checksum that does not fit).
     pub(crate) fn fill(&mut self, to: &mut Vec<u8>, most: usize) -> io::Result<usize> {
+        if let Some(e) = self.broken.take() {
+            return Err(e);
+        }
         if self.ended {
             return Ok(0);
         }
         let before = to.len();
-        to.resize(before + most, 0);
-        let got = loop {
-            match self.inner.read(&mut to[before..]) {
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                other => break other,
+        to.reserve(most);
+        // Reads into what was reserved, without writing zeros there first.
+        let read = (&mut self.inner).take(most as u64).read_to_end(to);
+        let n = to.len() - before;
+        self.ended = n < most;
+        // What came before an error is given; the error comes with the next call.
+        match read {
+            Err(e) if n == 0 => Err(e),
+            Err(e) => {
+                self.broken = Some(e);
+                Ok(n)
             }
-        };
-        let n = *got.as_ref().unwrap_or(&0);
-        to.truncate(before + n);
-        self.ended = n == 0;
-        got
+            Ok(_) => Ok(n),
+        }
     }
 }
 
