@@ -9,7 +9,7 @@ use crate::facts::{FileFacts, lower_file};
 use crate::finding::{Problem, Range};
 pub(crate) use aside::is_test as is_test_condition;
 use nesting::Nesting;
-pub use search::{Signs, signs, speaks_as_client};
+pub use search::{Signs, item_matters, signs, speaks_as_client};
 use std::path::PathBuf;
 
 /// A file to be checked.

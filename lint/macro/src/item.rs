@@ -23,8 +23,13 @@ pub(crate) fn check(arguments: TokenStream, item: TokenStream) -> TokenStream {
             return emit(item, None, remarks);
         }
     };
+    let text = item.to_string();
+    let marked = !(without_acceptances(&arguments).is_empty() && check.allows.is_empty());
+    if !marked && has_code(&item) && !unbroken_lint::source::item_matters(&text) {
+        return item;
+    }
     // The parser descends by recursion, and a compiler whose stack overflows says nothing of the place.
-    if unbroken_lint::source::deep(&item.to_string()) {
+    if unbroken_lint::source::deep(&text) {
         let help = "flatten its longest expression, or leave the attribute off";
         let message = "not checked: nested too deeply".to_owned();
         return emit(item, None, vec![Remark::warning(Span::call_site(), "unchecked_item", message, help)]);
@@ -47,6 +52,20 @@ pub(crate) fn check(arguments: TokenStream, item: TokenStream) -> TokenStream {
             )
         }
     }
+}
+
+/// Whether the item is a function, an impl or a trait, told from its first keyword.
+fn has_code(item: &TokenStream) -> bool {
+    for token in item.clone() {
+        let TokenTree::Ident(word) = token else { continue };
+        match word.to_string().as_str() {
+            "fn" | "impl" | "trait" => return true,
+            // `const fn` has code, `const NAME` has none.
+            "const" | "pub" | "default" | "async" | "unsafe" | "safe" | "extern" | "auto" => {}
+            _ => return false,
+        }
+    }
+    false
 }
 
 fn refusal(item: &Item) -> Option<Remark> {
@@ -223,4 +242,40 @@ fn range(span: Span) -> Range {
 fn within(inner: Range, outer: Range) -> bool {
     (outer.line, outer.column) <= (inner.line, inner.column)
         && (inner.line, inner.column) < (outer.end_line, outer.end_column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_with_code_are_told_by_their_keyword() {
+        let code = |text: &str| has_code(&text.parse().expect("tokens"));
+        for text in [
+            "#[inline] pub(crate) const unsafe fn f(x: struct_like) {}",
+            "async fn f() {}",
+            "pub unsafe trait T {}",
+            "impl<const N: usize> S<N> {}",
+            "extern \"C\" fn f() {}",
+        ] {
+            assert!(code(text), "{text}");
+        }
+        for text in [
+            "const F: fn() = g;",
+            "struct S { f: fn() }",
+            "type F = fn();",
+            "static F: fn() = g;",
+            "mod m { fn f() {} }",
+        ] {
+            assert!(!code(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_item_that_names_nothing_of_the_protocol_is_handed_back_and_any_other_is_read() {
+        let silent: TokenStream = "fn f() { self.session_id = None }".parse().expect("tokens");
+        assert_eq!(check(TokenStream::new(), silent.clone()).to_string(), silent.to_string());
+        let wrong: TokenStream = "struct S;".parse().expect("tokens");
+        assert!(check(TokenStream::new(), wrong).to_string().contains("compile_error"));
+    }
 }

@@ -3,6 +3,7 @@
 
 use super::{Client, Deeds};
 use crate::facts::ir::{Id, Kind};
+use crate::finding::Certainty;
 use crate::index::Index;
 use crate::scope::{At, Fx};
 use std::cell::RefCell;
@@ -13,9 +14,20 @@ use std::rc::Rc;
 pub(super) struct Asked {
     makers: RefCell<Index<Fx, Rc<[Id]>>>,
     sessionless: RefCell<Index<Fx, Rc<[Id]>>>,
+    sends: RefCell<Index<At, Option<Certainty>>>,
 }
 
 impl Client<'_> {
+    /// How sure it is that the call sends a `tools/call`, as `find` tells when it is first asked.
+    pub(crate) fn sends(&self, at: At, find: impl FnOnce() -> Option<Certainty>) -> Option<Certainty> {
+        if let Some(known) = self.asked.sends.borrow().get(&at) {
+            return *known;
+        }
+        let found = find();
+        self.asked.sends.borrow_mut().insert(at, found);
+        found
+    }
+
     /// The nodes of a function that make a session and call no tool.
     pub(crate) fn makers(&self, fx: Fx) -> Rc<[Id]> {
         let makes = |id: &Id| {

@@ -224,7 +224,9 @@ impl Client<'_> {
         let body = self.scope.body(at.fx);
         let deed = match body.kind(at.id) {
             Kind::Method(receiver, name, _) => {
-                if !self.scope.callees(at).is_empty() {
+                // The receiver's type is asked for only where some SDK has a function of this name.
+                let known = sdks().flat_map(|sdk| sdk.functions).any(|known| *known.name == **name);
+                if !known || !self.scope.callees(at).is_empty() {
                     return Deeds::default();
                 }
                 match self.scope.type_of(At { id: *receiver, ..at }) {

@@ -58,7 +58,7 @@
 use super::unchecked_resume::{is_cursor, resumes};
 use super::{Claim, Report};
 use crate::client::{Client, Header, Slot};
-use crate::facts::ir::{Kind, Name, PatKind};
+use crate::facts::ir::{Id, Kind, Name, PatKind};
 use crate::finding::Certainty;
 use crate::scope::{At, Binding};
 use std::collections::BTreeSet;
@@ -75,8 +75,8 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             if client.scope.body(fx).is_none(*right) {
                 continue;
             }
-            let left = At { id: *left, ..at };
-            if let Some(kept) = kept(client, left, reopens).filter(|_| !stored(client, left)) {
+            let (left, right) = (At { id: *left, ..at }, At { id: *right, ..at });
+            if let Some(kept) = kept(client, left, reopens).filter(|_| !stored(client, left, right)) {
                 found.push((at, left, kept));
             }
         }
@@ -171,30 +171,78 @@ fn declared(client: &Client<'_>, at: At) -> At {
     let body = client.scope.body(at.fx);
     let Some(name) = body.local(body.peel(at.id)) else { return at };
     let Some(Binding::Let { pat, .. }) = client.scope.binding(at.fx, name, at.id) else { return at };
-    let is = |id: &crate::facts::ir::Id| matches!(body.kind(*id), Kind::Let(found, ..) if *found == pat);
+    let is = |id: &Id| matches!(body.kind(*id), Kind::Let(found, ..) if *found == pat);
     let plain = matches!(body.pat(pat).kind, PatKind::Bind(_, None));
     body.ids().find(is).filter(|_| plain).map_or(at, |id| At { id, ..at })
 }
 
-/// Whether the cursor, here or in a function of the same type, is given to something that keeps it.
-fn stored(client: &Client<'_>, at: At) -> bool {
+/// Whether the cursor, here or in a function of the same type, is given to something that keeps it: itself, or the value
+/// that is assigned to it.
+fn stored(client: &Client<'_>, at: At, value: At) -> bool {
+    let same = |id: Id| {
+        let body = client.scope.body(value.fx);
+        let bound = |id| body.local(id).and_then(|name| client.scope.binding(value.fx, name, id));
+        bound(id).is_some_and(|one| body.inside(value.id).into_iter().any(|id| bound(id) == Some(one)))
+    };
     let mates = client.scope.mates(at.fx).iter().copied().filter(|fx| *fx != at.fx).chain([at.fx]);
     mates.into_iter().any(|fx| {
         let marks = &client.scope.function(fx).marks.store;
         client.ids(fx).any(|id| {
             let body = client.scope.body(fx);
-            let (name, args) = match body.kind(id) {
-                Kind::Method(_, name, args) => (name, args),
-                Kind::Call(callee, args) => match body.last_segment(*callee) {
-                    Some(name) => (name, args),
-                    None => return false,
+            let (name, args, file) = match body.kind(id) {
+                Kind::Method(_, name, args) => (name, args, false),
+                Kind::Call(callee, args) => match body.kind(*callee) {
+                    Kind::Path(path) => match path.as_slice() {
+                        [.., module, name] => (name, args, &**module == "fs" && &**name == "write"),
+                        [name] => (name, args, false),
+                        [] => return false,
+                    },
+                    _ => return false,
                 },
                 _ => return false,
             };
             let lower = name.to_lowercase();
             let keeps = marks.contains(name)
-                || ["save", "persist", "store_", "write_", "checkpoint", "upsert", "resumption"].iter().any(|word| lower.contains(word));
-            keeps && args.iter().any(|arg| body.inside(*arg).into_iter().any(|id| is_cursor(client, At { fx, id })))
+                || file
+                || ["save", "persist", "store_", "write_", "checkpoint", "upsert", "resumption"]
+                    .iter()
+                    .any(|word| lower.contains(word));
+            let given = |id: Id| is_cursor(client, At { fx, id }) || fx == value.fx && same(id);
+            keeps && args.iter().any(|arg| body.inside(*arg).into_iter().any(given))
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    fn found(keep: &str) -> usize {
+        let text = format!(
+            r#"struct Client {{ http: reqwest::Client, last_event_id: Option<String> }}
+impl Client {{
+    async fn listen(&mut self) -> Result<(), Error> {{
+        for _ in 0..8 {{
+            let request = self.http.get("/mcp").header("Mcp-Session-Id", "s").header("Last-Event-ID", self.last_event_id.clone());
+            let mut events = request.send().await?.bytes_stream().eventsource();
+            while let Some(Ok(event)) = events.next().await {{
+                {keep}
+                self.last_event_id = Some(event.id);
+            }}
+        }}
+        Err(Error::Ended)
+    }}
+}}
+"#
+        );
+        let file = crate::SourceFile { path: "src/lib.rs".into(), text };
+        let findings = crate::check_crate(vec![file], &crate::Settings::default()).findings;
+        findings.iter().filter(|it| it.breach == unbroken_contract::Breach::CursorNotPersisted).count()
+    }
+
+    #[test]
+    fn what_is_written_to_a_file_before_it_is_kept_is_persisted() {
+        assert_eq!(found(""), 1);
+        assert_eq!(found("let id = event.id; tracing::debug!(id);"), 1);
+        assert_eq!(found("std::fs::write(CURSOR, &event.id)?;"), 0);
+        assert_eq!(found("tokio::fs::write(CURSOR, other)?;"), 1);
+    }
 }

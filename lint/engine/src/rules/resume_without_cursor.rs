@@ -120,14 +120,20 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         for id in client.ids(fx) {
             let at = At { fx, id };
             switched_off(client, at, report);
-            if !reopens(client, at) || first::of_session(client, at) {
+            if !matches!(client.scope.kind(at), Kind::Call(..) | Kind::Method(..)) {
                 continue;
             }
-            if bare_get(client, at) {
-                state(client, at, "a stream is opened in a loop without Last-Event-ID", Vec::new(), report);
+            // What few calls do is asked first: whether it is a reconnect takes a look at the whole loop.
+            let (message, story) = if bare_get(client, at) {
+                ("a stream is opened in a loop without Last-Event-ID", Vec::new())
             } else if let Some(none) = fresh_cursor(client, at, 3) {
                 let story = vec![(none, "the cursor is always absent here".to_owned())];
-                state(client, at, "a stream is opened again by a call that passes no cursor", story, report);
+                ("a stream is opened again by a call that passes no cursor", story)
+            } else {
+                continue;
+            };
+            if reopens(client, at) && !first::of_session(client, at) {
+                state(client, at, message, story, report);
             }
         }
     }
@@ -148,9 +154,6 @@ fn state(client: &Client<'_>, at: At, message: &str, story: Vec<(At, String)>, r
 
 /// Whether the call stands in a loop that also waits or reads a stream, so that it is a reconnect.
 fn reopens(client: &Client<'_>, at: At) -> bool {
-    if !matches!(client.scope.kind(at), Kind::Call(..) | Kind::Method(..)) {
-        return false;
-    }
     let body = client.scope.body(at.fx);
     let around = loops(body, at.id);
     let Some(outer) = around.last() else { return false };
@@ -158,7 +161,9 @@ fn reopens(client: &Client<'_>, at: At) -> bool {
     if matches!(cause(client.scope, at), Cause::Gone(_) | Cause::Leaving) {
         return false;
     }
-    body.inside(*outer).into_iter().any(|id| crate::flow::reads_stream(client.scope, At { id, ..at }) && matches!(body.kind(id), Kind::Method(..)))
+    body.inside(*outer).into_iter().any(|id| {
+        crate::flow::reads_stream(client.scope, At { id, ..at }) && matches!(body.kind(id), Kind::Method(..))
+    })
 }
 
 /// A GET that carries the session, for an event stream, and no cursor on any way.
@@ -167,14 +172,19 @@ fn bare_get(client: &Client<'_>, at: At) -> bool {
     let (own, all) = (client.own(at.fx), client.all(at.fx));
     let session = Deeds::GET.with(Deeds::SESSION);
     let direct = own.has(session) && is_get(client, at) && !own.has(Deeds::CURSOR) && !all.has(Deeds::CURSOR);
-    let callee = deeds.has(session) && !deeds.has(Deeds::CURSOR) && !deeds.has(Deeds::POST) && !all.has(Deeds::CURSOR);
+    let callee =
+        deeds.has(session) && !deeds.has(Deeds::CURSOR) && !deeds.has(Deeds::POST) && !all.has(Deeds::CURSOR);
     direct || callee
 }
 
 fn is_get(client: &Client<'_>, at: At) -> bool {
     match client.scope.kind(at) {
-        Kind::Method(receiver, name, args) => &**name == "get" && args.len() == 1 && client.begins_request(at, *receiver),
-        Kind::Call(callee, _) => client.scope.body(at.fx).last_segment(*callee).is_some_and(|name| &**name == "get"),
+        Kind::Method(receiver, name, args) => {
+            &**name == "get" && args.len() == 1 && client.begins_request(at, *receiver)
+        }
+        Kind::Call(callee, _) => {
+            client.scope.body(at.fx).last_segment(*callee).is_some_and(|name| &**name == "get")
+        }
         _ => false,
     }
 }
@@ -232,7 +242,10 @@ fn switched_off(client: &Client<'_>, at: At, report: &mut Report) {
         let off = body.inside(*value).into_iter().find(|id| match body.kind(*id) {
             Kind::Path(path) => path.last().is_some_and(|last| &**last == "NeverRetry"),
             Kind::Struct(_, fields, _) => fields.iter().any(|(name, value)| {
-                &**name == "max_times" && body.call_of(*value, "Some").is_some_and(|args| matches!(body.kind(args[0]), Kind::Int(0)))
+                &**name == "max_times"
+                    && body
+                        .call_of(*value, "Some")
+                        .is_some_and(|args| matches!(body.kind(args[0]), Kind::Int(0)))
             }),
             _ => false,
         });

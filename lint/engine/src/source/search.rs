@@ -62,6 +62,17 @@ pub fn signs(text: &str) -> Signs {
     seen
 }
 
+/// Whether an item that is seen alone can be a client's at all, so that a rule may have business with it: it names a
+/// header or an SDK itself, or speaks of this check. What other items name is not seen there.
+#[must_use]
+pub fn item_matters(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let has = |word: &&str| text.contains(word);
+    ["mcp-session-id", "last-event-id", "mcp-method", "unbroken"].iter().any(has)
+        || ["application/json", "text/event-stream"].iter().all(has)
+        || crate::sdk::ALL.iter().filter(|sdk| sdk.speaks_mcp()).flat_map(|sdk| sdk.roots).any(has)
+}
+
 /// Whether the letter is that of an event stream, of a cursor, or of an SDK's handle.
 fn names_stream(bytes: &[u8], at: usize) -> bool {
     let word = |back: usize, word: &[u8]| at >= back && starts(bytes, at - back, word);

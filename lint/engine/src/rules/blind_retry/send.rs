@@ -12,14 +12,16 @@ pub(super) fn sends(client: &Client<'_>, at: At) -> Option<Certainty> {
     if !matches!(client.scope.kind(at), Kind::Method(..) | Kind::Call(..)) {
         return None;
     }
-    if handshake(client, at) {
-        return None;
-    }
-    let deeds = client.deeds_of(at);
-    if deeds.has(Deeds::CALLS) || marked(client, at) || named(client, at) {
-        return Some(Certainty::Likely);
-    }
-    method_blind(client, at).then_some(Certainty::Possible)
+    client.sends(at, || {
+        if handshake(client, at) {
+            return None;
+        }
+        let deeds = client.deeds_of(at);
+        if deeds.has(Deeds::CALLS) || marked(client, at) || named(client, at) {
+            return Some(Certainty::Likely);
+        }
+        method_blind(client, at).then_some(Certainty::Possible)
+    })
 }
 
 /// A callee that initializes: a handshake may be repeated, whatever the functions that it sends by can send besides.
@@ -35,11 +37,15 @@ fn named(client: &Client<'_>, at: At) -> bool {
     let to = |id: Id| At { id, ..at };
     let says = |at: At| client.scope.text(at).is_some_and(|text| &**text == "tools/call");
     match body.kind(at.id) {
-        Kind::Method(receiver, name, args) if &**name == "send" && args.is_empty() => request_says(client, to(*receiver)),
+        Kind::Method(receiver, name, args) if &**name == "send" && args.is_empty() => {
+            request_says(client, to(*receiver))
+        }
         Kind::Method(receiver, name, args) if &**name == "execute" && args.len() == 1 => {
             is_http(client, to(*receiver)) && request_says(client, to(args[0]))
         }
-        Kind::Method(_, name, args) => args.iter().any(|arg| says(to(*arg))) && (asks(name) || sends_on(client, at)),
+        Kind::Method(_, name, args) => {
+            args.iter().any(|arg| says(to(*arg))) && (asks(name) || sends_on(client, at))
+        }
         Kind::Call(_, args) => args.iter().any(|arg| says(to(*arg))) && sends_on(client, at),
         _ => false,
     }
@@ -91,14 +97,20 @@ pub(super) fn method_blind(client: &Client<'_>, at: At) -> bool {
         Kind::Method(_, name, args) => (name, args),
         _ => return false,
     };
-    let method = |id: &Id| body.local(body.peel(*id)).is_some_and(|name| &**name == "method" || name.ends_with("_method"));
+    let method = |id: &Id| {
+        body.local(body.peel(*id)).is_some_and(|name| &**name == "method" || name.ends_with("_method"))
+    };
     let blind = args.iter().any(|arg| method(arg) || message(client, At { id: *arg, ..at }));
     asks(name) && blind && (client.in_scope(at.fx) || client.deeds_of(at).has(Deeds::SESSION))
 }
 
 /// Names of methods that send what they are given.
 fn asks(name: &str) -> bool {
-    name.contains("request") || name.starts_with("send") || name == "call" || name.starts_with("post_") || name.starts_with("forward")
+    name.contains("request")
+        || name.starts_with("send")
+        || name == "call"
+        || name.starts_with("post_")
+        || name.starts_with("forward")
 }
 
 /// A JSON-RPC request or message that the function was handed.
@@ -106,11 +118,14 @@ pub(super) fn message(client: &Client<'_>, at: At) -> bool {
     client.scope.origins(at).into_iter().any(|origin| {
         let body = client.scope.body(origin.fx);
         match body.kind(origin.id) {
-            Kind::Path(path) if path.len() == 1 => match client.scope.binding(origin.fx, &path[0], origin.id) {
+            Kind::Path(path) if path.len() == 1 => match client.scope.binding(origin.fx, &path[0], origin.id)
+            {
                 Some(Binding::Param(index)) => rpc(&client.scope.function(origin.fx).params[index].ty),
                 _ => false,
             },
-            Kind::Call(callee, _) => matches!(body.kind(*callee), Kind::Path(path) if path.iter().any(rpc_word)),
+            Kind::Call(callee, _) => {
+                matches!(body.kind(*callee), Kind::Path(path) if path.iter().any(rpc_word))
+            }
             _ => false,
         }
     })
@@ -122,6 +137,12 @@ fn rpc(ty: &TypeText) -> bool {
 
 fn rpc_word(name: &Name) -> bool {
     let lower = name.to_lowercase();
-    lower.contains("jsonrpc") && !lower.contains("response") && !lower.contains("error") && !lower.contains("notification")
-        || matches!(&**name, "ClientRequest" | "ClientMessage" | "McpRequest" | "RpcRequest" | "ClientMessages")
+    lower.contains("jsonrpc")
+        && !lower.contains("response")
+        && !lower.contains("error")
+        && !lower.contains("notification")
+        || matches!(
+            &**name,
+            "ClientRequest" | "ClientMessage" | "McpRequest" | "RpcRequest" | "ClientMessages"
+        )
 }

@@ -23,7 +23,9 @@ fn renewed(client: &Client<'_>, at: At) -> bool {
         let Kind::Block(stmts, _) = body.kind(parent) else { continue };
         let before = stmts.iter().take_while(|stmt| **stmt != child);
         let done = |stmt: &Id| match body.kind(*stmt) {
-            Kind::Assign(left, right) => keeps_session(client, At { id: *left, ..at }) && !body.is_none(*right),
+            Kind::Assign(left, right) => {
+                keeps_session(client, At { id: *left, ..at }) && !body.is_none(*right)
+            }
             Kind::Let(_, Some(init), _) => straight(body, *init) && made(*init),
             _ => straight(body, *stmt) && made(*stmt),
         };
@@ -32,14 +34,25 @@ fn renewed(client: &Client<'_>, at: At) -> bool {
         }
     }
     known(body, at.id).into_iter().any(|fact| match fact {
-        Known::Is(pat, value) => body.mentions(pat, "Ok") && body.within(value, outer) && straight(body, value) && made(value),
+        Known::Is(pat, value) => {
+            body.mentions(pat, "Ok") && body.within(value, outer) && straight(body, value) && made(value)
+        }
         _ => false,
     })
 }
 
 /// Whether the node is run whole: no branch of it may be passed over.
 fn straight(body: &Body, id: Id) -> bool {
-    body.inside(id).into_iter().all(|id| !matches!(body.kind(id), Kind::If(..) | Kind::Match(..) | Kind::Select(_) | Kind::Loop(Head::For(..) | Head::While(_), ..) | Kind::Closure(..)))
+    body.inside(id).into_iter().all(|id| {
+        !matches!(
+            body.kind(id),
+            Kind::If(..)
+                | Kind::Match(..)
+                | Kind::Select(_)
+                | Kind::Loop(Head::For(..) | Head::While(_), ..)
+                | Kind::Closure(..)
+        )
+    })
 }
 
 fn makes(client: &Client<'_>, at: At) -> bool {
@@ -49,16 +62,15 @@ fn makes(client: &Client<'_>, at: At) -> bool {
 
 fn keeps_session(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
-    client.slot(at).is_some_and(|slot| client.keeps_session(&slot)) || body.local(at.id).is_some_and(|name| session_word(name))
+    client.slot(at).is_some_and(|slot| client.keeps_session(&slot))
+        || body.local(at.id).is_some_and(|name| session_word(name))
 }
 
 /// Whether a flag leads here that is cleared here, and set, within the loop, only where a session was made.
 fn once(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     let Some(outer) = loops(body, at.id).last().copied() else { return false };
-    let sets = |id: Id, flag: &Name, to: bool| {
-        matches!(body.kind(id), Kind::Assign(left, right) if name(body, *left) == Some(flag) && matches!(body.kind(*right), Kind::Bool(value) if *value == to))
-    };
+    let sets = |id: Id, flag: &Name, to: bool| matches!(body.kind(id), Kind::Assign(left, right) if name(body, *left) == Some(flag) && matches!(body.kind(*right), Kind::Bool(value) if *value == to));
     known(body, at.id).into_iter().any(|fact| {
         let Known::True(test) = fact else { return false };
         let Some(flag) = name(body, test) else { return false };
@@ -66,7 +78,12 @@ fn once(client: &Client<'_>, at: At) -> bool {
             let here = known(body, id).into_iter().any(|own| own == fact);
             here && sets(id, flag, false)
         });
-        cleared && body.inside(outer).into_iter().filter(|id| sets(*id, flag, true)).all(|id| renewed(client, At { id, ..at }))
+        cleared
+            && body
+                .inside(outer)
+                .into_iter()
+                .filter(|id| sets(*id, flag, true))
+                .all(|id| renewed(client, At { id, ..at }))
     })
 }
 
