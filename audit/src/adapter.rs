@@ -15,6 +15,7 @@ pub mod intake;
 pub mod nginx;
 pub mod rpc;
 pub mod sse;
+mod unread;
 pub mod wire;
 
 /// Why a record gave no events.

@@ -283,6 +283,8 @@ pub enum Unreadable {
     Redacted,
     /// Not JSON, or not JSON-RPC.
     Foreign,
+    /// Nested deeper than the contract reads (3.6).
+    TooDeep,
 }
 
 /// What came back.
@@ -379,6 +381,8 @@ pub enum Message {
     Notification(RpcNotification),
     /// A response.
     Response(RpcResponse),
+    /// A part of a batch that could not be read.
+    Unreadable(Unreadable),
 }
 
 /// A JSON-RPC request.
@@ -432,7 +436,8 @@ pub enum Arguments {
         /// As written, kept only where the run is asked to reveal.
         raw: Option<Text>,
     },
-    /// Present but cut off or redacted.
+    /// Present but cut off, redacted or too deep; also where the message that holds them was cut off behind them, since what
+    /// else it said is unknown.
     Unreadable(Unreadable),
 }
 

@@ -16,6 +16,7 @@ mod lines;
 mod recall;
 mod record;
 mod scan;
+mod surrogate;
 mod trouble;
 mod values;
 mod wrapper;
@@ -202,12 +203,16 @@ impl Source {
     }
 }
 
-/// Replaces invalid UTF-8: the rest of such a record is still worth reading.
+/// Replaces what no text can hold, invalid UTF-8 and escapes of half a character: the rest of such a record is still worth
+/// reading.
 fn make_text(batch: &mut Batch, troubles: &mut Troubles) {
+    if surrogate::may_hold(&batch.raw) {
+        mend(batch, troubles);
+    }
     if std::str::from_utf8(&batch.raw).is_ok() {
         return;
     }
-    for span in &mut batch.spans {
+    for span in batch.spans.iter_mut().filter(|span| !span.peeled) {
         let bytes = &batch.raw[span.at.clone()];
         if std::str::from_utf8(bytes).is_err() {
             let text = String::from_utf8_lossy(bytes);
@@ -222,6 +227,25 @@ fn make_text(batch: &mut Batch, troubles: &mut Troubles) {
                 true,
             );
         }
+    }
+}
+
+fn mend(batch: &mut Batch, troubles: &mut Troubles) {
+    for span in &mut batch.spans {
+        let start = batch.peeled.len();
+        batch.peeled.extend_from_slice(String::from_utf8_lossy(&batch.raw[span.at.clone()]).as_bytes());
+        if !surrogate::mend(&mut batch.peeled[start..]) {
+            batch.peeled.truncate(start);
+            continue;
+        }
+        span.at = start..batch.peeled.len();
+        span.peeled = true;
+        troubles.note(
+            Some(span.origin.place),
+            "the record escapes half a character (a lone surrogate)",
+            "nothing: it was replaced by a character of its own and the record was read",
+            false,
+        );
     }
 }
 

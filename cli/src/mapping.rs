@@ -163,6 +163,7 @@ fn body(body: &Body) -> String {
                 },
                 Message::Notification(n) => n.method.to_string(),
                 Message::Response(_) => "a response".to_owned(),
+                Message::Unreadable(_) => "an unreadable message".to_owned(),
             });
             names.collect::<Vec<_>>().join(", ")
         }

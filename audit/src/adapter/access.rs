@@ -195,7 +195,7 @@ fn is_mcp(message: &Message) -> bool {
     let method = match message {
         Message::Request(request) => &request.method,
         Message::Notification(notification) => &notification.method,
-        Message::Response(_) => return false,
+        Message::Response(_) | Message::Unreadable(_) => return false,
     };
     const EXACT: [&str; 2] = ["initialize", "ping"];
     const SPACES: [&str; 12] = [

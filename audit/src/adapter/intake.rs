@@ -5,6 +5,7 @@ use super::RecordProblem;
 use super::detect::Verdict;
 use super::formats::{FileReader, Formats};
 use super::rpc::Keep;
+use super::unread;
 use crate::event::{Event, Place};
 use crate::ledger::Entry;
 use crate::mapping::{CallMark, Glance};
@@ -199,7 +200,12 @@ impl<'f> Reading<'f> {
         let mut count = records.len() as u64;
         for (entries, refused) in shares {
             self.events += entries.len() as u64;
-            entries.into_iter().for_each(&mut *sink);
+            for entry in entries {
+                if let Entry::Event(event, _) = &entry {
+                    note_unread(&mut self.troubles, event);
+                }
+                sink(entry);
+            }
             for i in refused {
                 count -= 1;
                 self.read_told(records[i], sink);
@@ -232,8 +238,10 @@ impl<'f> Reading<'f> {
         *self.counts.entry(format).or_default() += 1;
         self.reader(format);
         let mut events = 0;
+        let troubles = &mut self.troubles;
         let mut counted = |event| {
             events += 1;
+            note_unread(troubles, &event);
             sink(Entry::Event(Box::new(event), CallMark::Unknown));
         };
         let read = match self.readers.get_mut(&format) {
@@ -291,6 +299,7 @@ impl<'f> Reading<'f> {
             if let FileReader::Ordered(reader) = reader {
                 reader.finish(&mut |event| {
                     self.events += 1;
+                    note_unread(&mut self.troubles, &event);
                     sink(Entry::Event(Box::new(event), CallMark::Unknown));
                 });
             }
@@ -367,6 +376,13 @@ impl<'f> Reading<'f> {
             self.troubles.note(None, &message, "name the format with --mapping FILE", true);
         }
     }
+}
+
+/// Counts what an event's log holds and nobody can read.
+fn note_unread(troubles: &mut Troubles, event: &Event) {
+    unread::tell(event, &mut |unread| {
+        troubles.note(Some(event.origin.place), unread.message, unread.help, unread.lost);
+    });
 }
 
 /// How the records of a file's usual format are read.

@@ -5,11 +5,11 @@ use crate::event::{
     About, Arguments, Body, ClientInfo, Digest, Initialize, Message, RpcId, RpcNotification, RpcOutcome,
     RpcRequest, RpcResponse, Text, ToolCall, ToolHints, Unreadable,
 };
-use crate::mapping::json::{self, Broken, Raw};
+use crate::mapping::json::{self, Broken, Cut, Raw};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
-use unbroken_contract::canonical::Canonicalizer;
+use unbroken_contract::canonical::{Canonicalizer, Problem};
 
 /// Bytes of working memory that a thread keeps for canonical forms.
 const MOST_KEPT: usize = 1 << 16;
@@ -131,7 +131,9 @@ struct Hints {
 /// Reads a body: one message, or the array of a 2025-03-26 batch.
 ///
 /// Bytes that are not JSON-RPC give [`Body::Unreadable`]; bytes that end in the middle of JSON are told apart as
-/// [`Unreadable::Truncated`], because a log that cut a body off is another fact than a body of another protocol.
+/// [`Unreadable::Truncated`], because a log that cut a body off is another fact than a body of another protocol. Of a
+/// request that is cut off, what stood before the cut is read: see [`head`]. A part of a batch that cannot be read stays
+/// among its messages as such.
 #[must_use]
 pub fn read_body(bytes: &[u8], keep: Keep) -> Body {
     let bytes = bytes.trim_ascii();
@@ -140,16 +142,24 @@ pub fn read_body(bytes: &[u8], keep: Keep) -> Body {
         Some(b'[') => {
             let mut messages = Vec::new();
             let Ok(text) = std::str::from_utf8(bytes) else { return Body::Unreadable(Unreadable::Foreign) };
-            let read = json::elements(text, |item| messages.extend(message_of(item.get(), keep).ok()));
-            match read {
-                Ok(()) if messages.is_empty() => Body::Unreadable(Unreadable::Foreign),
-                Ok(()) => Body::Messages(messages),
-                Err(why) => Body::Unreadable(reason(why)),
+            let read = json::elements(text, |item| {
+                messages.push(message_of(item.get(), keep).unwrap_or_else(Message::Unreadable));
+            });
+            messages.extend(read.err().map(|why| Message::Unreadable(reason(why))));
+            let nothing = messages.iter().all(|message| matches!(message, Message::Unreadable(_)));
+            match messages.first() {
+                Some(Message::Unreadable(why)) if nothing => Body::Unreadable(*why),
+                // JSON-RPC 2.0, section 6: an empty list is no batch.
+                None => Body::Unreadable(Unreadable::Foreign),
+                Some(_) => Body::Messages(messages),
             }
         }
         Some(b'{') => match read_message(bytes, keep) {
             Ok(message) => Body::Messages(vec![message]),
-            Err(why) => Body::Unreadable(why),
+            Err(why) => match head(bytes).filter(|_| why == Unreadable::Truncated) {
+                Some(request) => Body::Messages(vec![request]),
+                None => Body::Unreadable(why),
+            },
         },
         Some(_) => Body::Unreadable(Unreadable::Foreign),
     }
@@ -161,6 +171,45 @@ pub fn read_body(bytes: &[u8], keep: Keep) -> Body {
 /// Why it could not be read.
 pub fn read_message(bytes: &[u8], keep: Keep) -> Result<Message, Unreadable> {
     message_of(std::str::from_utf8(bytes).map_err(|_| Unreadable::Foreign)?, keep)
+}
+
+/// What a request or notification that is cut off said before the cut.
+///
+/// The arguments of such a call are never known, also where they stood before the cut: a declared key behind it would make a
+/// repeat another call. A response is not read: whether it is a result is not known.
+fn head(bytes: &[u8]) -> Option<Message> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        // The cut may go through a character.
+        Err(why) => std::str::from_utf8(&bytes[..why.valid_up_to()]).ok()?,
+    };
+    let (mut method, mut id, mut params) = (None, None, Params::default());
+    json::members_of_head(text, |key, value| match (key, value) {
+        ("method", Cut::Whole(raw)) => method = text_of(Some(raw)),
+        ("id", Cut::Whole(raw)) => id = Some(raw),
+        ("params", Cut::Whole(raw)) => params = Params::read(raw.get()).unwrap_or_default(),
+        ("params", Cut::Rest(rest)) => json::members_of_head(rest, |key, value| match (key, value) {
+            ("name", Cut::Whole(raw)) => params.name = Some(raw),
+            ("taskId", Cut::Whole(raw)) => params.task_id = Some(raw),
+            ("requestId", Cut::Whole(raw)) => params.request_id = Some(raw),
+            ("protocolVersion", Cut::Whole(raw)) => params.protocol_version = Some(raw),
+            ("clientInfo", Cut::Whole(raw)) => params.client_info = Some(raw),
+            _ => {}
+        }),
+        _ => {}
+    });
+    let method = method?;
+    if method.starts_with("notifications/") {
+        return Some(Message::Notification(RpcNotification {
+            method,
+            cancels: params.request_id.and_then(id_of),
+        }));
+    }
+    let mut request = request(method, id, &params, Keep::default());
+    if let Some(call) = &mut request.call {
+        call.arguments = Arguments::Unreadable(Unreadable::Truncated);
+    }
+    Some(Message::Request(request))
 }
 
 fn message_of(text: &str, keep: Keep) -> Result<Message, Unreadable> {
@@ -201,11 +250,13 @@ pub fn id_of(raw: Raw<'_>) -> Option<RpcId> {
 /// The state of a call's arguments from their JSON text; an absent member is the empty object (contract 3.6).
 #[must_use]
 pub fn arguments(raw: Option<&str>, keep: Keep) -> Arguments {
-    match canonical_digest(raw.unwrap_or("{}")) {
-        Some(digest) => {
+    match digest(raw.unwrap_or("{}")) {
+        Ok(digest) => {
             Arguments::Canonical { digest, raw: if keep.arguments { raw.map(Text::from) } else { None } }
         }
-        None => Arguments::Unreadable(Unreadable::Truncated),
+        Err(Problem::TooDeep) => Arguments::Unreadable(Unreadable::TooDeep),
+        Err(Problem::Ended) => Arguments::Unreadable(Unreadable::Truncated),
+        Err(_) => Arguments::Unreadable(Unreadable::Foreign),
     }
 }
 
@@ -213,18 +264,22 @@ pub fn arguments(raw: Option<&str>, keep: Keep) -> Arguments {
 /// reads: such arguments are never the same as others.
 #[must_use]
 pub fn canonical_digest(json: &str) -> Option<Digest> {
+    digest(json).ok()
+}
+
+fn digest(json: &str) -> Result<Digest, Problem> {
     thread_local! {
         static WORK: RefCell<(Canonicalizer, Vec<u8>)> = const { RefCell::new((Canonicalizer::new(), Vec::new())) };
     }
     WORK.with_borrow_mut(|(canonicalizer, form)| {
         form.clear();
-        canonicalizer.write(json.as_bytes(), form).ok()?;
+        canonicalizer.write(json.as_bytes(), form).map_err(|why| why.problem)?;
         let digest = short(blake3::hash(form));
         // One huge body must not hold its room for the rest of the run.
         if form.capacity() > MOST_KEPT {
             *form = Vec::new();
         }
-        Some(digest)
+        Ok(digest)
     })
 }
 

@@ -3,7 +3,7 @@
 
 use crate::event::{
     Arguments, Attempt, Body, Cause, Exchange, Identity, Keys, Known, Message, Method, Nanos, Origin, Phase,
-    RpcId, RpcOutcome, RpcRequest, SessionScope, SseEvent, Text, Time, ToolCall, Vantage,
+    RpcId, RpcOutcome, RpcRequest, SessionScope, SseEvent, Text, Time, ToolCall, Unreadable, Vantage,
 };
 
 /// One exchange, however many logs saw it.
@@ -13,6 +13,8 @@ pub struct Contact {
     pub exchange: Exchange,
     /// When the request started, as near to the client as it is known.
     pub start: Nanos,
+    /// The record tells when the request started, and not only some later moment.
+    pub dated: bool,
     /// When the exchange ended, where known.
     pub end: Option<Nanos>,
     /// Coarsest resolution of the times above.
@@ -62,6 +64,7 @@ impl Contact {
         Contact {
             exchange,
             start,
+            dated: frame.time.start.is_some(),
             end: frame.time.end,
             precision: frame.time.precision,
             identity: frame.identity,
@@ -185,16 +188,33 @@ impl Contact {
         self.seen[0].origin
     }
 
-    /// Whether what came back, message by message, is recorded.
+    /// Whether what came back, message by message, is recorded. A body that the log cut off or wrote over is not; one of another
+    /// protocol is, and holds no response.
     #[must_use]
     pub fn tells_bodies(&self) -> bool {
-        self.exchange.logged.response_body
+        let lost = matches!(
+            self.exchange.response.body,
+            Body::Unreadable(Unreadable::Truncated | Unreadable::Redacted | Unreadable::TooDeep)
+        );
+        self.exchange.logged.response_body && !lost
     }
 
     /// The last moment at which it is known to have been going on.
     #[must_use]
     pub fn known_until(&self) -> Nanos {
         self.end.or(self.exchange.response.headers_at).unwrap_or(self.start)
+    }
+
+    /// Moves all its times.
+    pub(super) fn shift(&mut self, by: Nanos) {
+        let moved = |at: &mut Nanos| *at = at.saturating_add(by);
+        moved(&mut self.start);
+        self.end.iter_mut().for_each(moved);
+        self.seen.iter_mut().for_each(|seen| moved(&mut seen.start));
+        let response = &mut self.exchange.response;
+        response.headers_at.iter_mut().for_each(moved);
+        let events = response.events.iter_mut().flatten();
+        events.filter_map(|event| event.at.as_mut()).for_each(moved);
     }
 
     /// Takes over what another vantage tells of the same exchange.
@@ -211,6 +231,7 @@ impl Contact {
             &mut near.behind,
             far.behind.take().or(other).filter(|other| own.as_ref().is_some_and(|own| own != other)),
         );
+        near.dated |= far.dated;
         near.precision = near.precision.max(far.precision);
         near.seen.extend(far.seen);
         near.seen.sort_by_key(|seen| (rank(seen.vantage), seen.start, seen.origin.file, seen.origin.offset));
@@ -259,7 +280,7 @@ fn call_of_headers(exchange: &mut Exchange) {
 }
 
 /// Distance from the client.
-fn rank(vantage: Vantage) -> u8 {
+pub(super) fn rank(vantage: Vantage) -> u8 {
     match vantage {
         Vantage::Client => 0,
         Vantage::Capture => 1,

@@ -395,7 +395,7 @@ fn message_of(message: &Message, own: &dyn Fn(&RpcResponse) -> bool) -> Option<u
     match message {
         Message::Response(response) => own(response).then_some(1),
         Message::Notification(told) => (&*told.method != "notifications/cancelled").then_some(0),
-        Message::Request(_) => None,
+        Message::Request(_) | Message::Unreadable(_) => None,
     }
 }
 

@@ -68,6 +68,33 @@ pub fn members<'a>(json: &'a str, mut each: impl FnMut(&str, Raw<'a>)) -> Result
     finish(json, end)
 }
 
+/// The same for an object that is cut off: also hands over the rest that the last key begins, which is no whole value.
+/// What is no object, or breaks in another way, gives what stood before the break.
+pub(crate) fn members_of_head<'a>(json: &'a str, mut each: impl FnMut(&str, Cut<'a>)) {
+    let at = space(json.as_bytes(), 0);
+    let _ = object(json, at, &mut |key, value| match skip(json.as_bytes(), value) {
+        Ok(end) if end < json.len() => {
+            each(key, Cut::Whole(Raw(&json[value..end])));
+            Ok(end)
+        }
+        // A bare value that ends with the text may go on.
+        Ok(_) | Err(Broken::Ended) => {
+            each(key, Cut::Rest(json.get(value..).unwrap_or_default()));
+            Err(Broken::Ended)
+        }
+        Err(why) => Err(why),
+    });
+}
+
+/// A value in a text that is cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut<'a> {
+    /// It stood before the cut.
+    Whole(Raw<'a>),
+    /// The cut goes through it.
+    Rest(&'a str),
+}
+
 /// Hands every element of the list that `json` is to `each`.
 ///
 /// # Errors

@@ -106,7 +106,8 @@ fn draft(case: &Case<'_>, send: &Send, court: &Court<'_>) -> Draft {
     let ran = send.run.as_ref().is_some_and(Run::executed);
     let message = vec![
         plain("the response to "),
-        foreign(&send.call.tool),
+        // A log may cut a call off before its tool.
+        if send.call.tool.is_empty() { plain("a tool call") } else { foreign(&send.call.tool) },
         plain(if ran { " was never delivered although it ran" } else { " was never delivered" }),
     ];
     let known = !matches!(contact.exchange.end.cause, Cause::UnknownCut | Cause::Unknown);

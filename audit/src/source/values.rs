@@ -48,6 +48,8 @@ pub(super) struct Values {
     /// The value being read is too large and is dropped.
     dropping: bool,
     had_list: bool,
+    /// Inside an element of the list that is a bare value.
+    bare: bool,
     entries: u64,
     preface: Vec<u8>,
     ended: bool,
@@ -70,6 +72,7 @@ impl Values {
             from: None,
             dropping: false,
             had_list: false,
+            bare: false,
             entries: 0,
             preface: Vec::new(),
             ended: false,
@@ -158,6 +161,9 @@ impl Values {
             }
             return;
         }
+        if self.list == Some(depth) {
+            self.note_bare(byte, troubles);
+        }
         match byte {
             b'"' => self.string_from = at,
             b':' if self.watches_keys() => {
@@ -176,9 +182,26 @@ impl Values {
         }
     }
 
+    /// Counts an element of the list that is a number, a text or null: no record, and yet not nothing.
+    fn note_bare(&mut self, byte: u8, troubles: &mut Troubles) {
+        let begins = !matches!(byte, b',' | b'{' | b'}' | b'[' | b']') && !byte.is_ascii_whitespace();
+        if begins && !std::mem::replace(&mut self.bare, true) {
+            self.entries += 1;
+            troubles.note(
+                Some(Place::Entry(self.entries)),
+                "the entry is a bare value and no record",
+                "export the list again; the other entries were read",
+                true,
+            );
+        } else if byte == b',' {
+            self.bare = false;
+        }
+    }
+
     fn open(&mut self, byte: u8, depth: u64, at: usize) {
         if depth == 0 {
             self.had_list = byte == b'[';
+            self.bare = false;
             self.list = self.had_list.then_some(1);
             self.objects = 0;
             self.from = (!self.had_list).then_some(at);
@@ -189,7 +212,7 @@ impl Values {
             let from = self.from.take().unwrap_or(at);
             self.preface.clear();
             self.preface.extend_from_slice(&self.held[from..(at + 1).min(from + MOST_PREFACE)]);
-            (self.list, self.had_list, self.dropping) = (Some(depth + 1), true, false);
+            (self.list, self.had_list, self.dropping, self.bare) = (Some(depth + 1), true, false, false);
         }
         if byte == b'{' && self.objects == depth {
             self.objects = depth + 1;

@@ -30,9 +30,10 @@ pub fn delivered(contact: &Contact, id: Option<&RpcId>) -> Delivery {
     if contact.tells_bodies() {
         let there = contact.answers().any(|(answered, outcome, _)| match (answered, id) {
             (Some(answered), Some(id)) => same_id(answered, id),
+            // Of a request whose id is not known, any response may be the one.
+            (Some(_), None) => true,
             // An error without an id answers a POST with one request (JSON-RPC 2.0, section 5).
             (None, _) => matches!(outcome, RpcOutcome::Error { .. }),
-            _ => false,
         });
         return if there { Delivery::All } else { Delivery::Missing };
     }

@@ -167,6 +167,7 @@ fn one(
 fn own_answer(contact: &Contact, id: Option<&RpcId>) -> Option<Answer> {
     contact.answers().find_map(|(answered, outcome, _)| match (answered, id) {
         (Some(answered), Some(id)) if same_id(answered, id) => Some(answer(outcome)),
+        (Some(_), None) if contact.requests().count() == 1 => Some(answer(outcome)),
         (None, _) if contact.requests().count() == 1 && matches!(outcome, RpcOutcome::Error { .. }) => {
             Some(answer(outcome))
         }
@@ -225,6 +226,7 @@ fn settle(sends: &mut [Send], contacts: &[Contact], of_session: &[Option<usize>]
             by_session.entry(send.session).or_default().push(at);
         }
     }
+    let unnamed = sends.iter().any(|send| send.id.is_none());
     for (at, contact) in contacts.iter().enumerate() {
         let Some(open) = by_session.get(&of_session[at]) else { continue };
         for id in contact.cancels() {
@@ -241,10 +243,24 @@ fn settle(sends: &mut [Send], contacts: &[Contact], of_session: &[Option<usize>]
                 let send = &sends[**s];
                 send.contact != at && send.start <= when.max(contact.start) && id.is_some() && is(send, id)
             });
-            if let Some(send) = newest
-                && sends[*send].answered == Answered::Never
-            {
-                sends[*send].answered = Answered::Later { contact: at, at: when, answer: answer(outcome) };
+            match newest {
+                Some(send) if sends[*send].answered == Answered::Never => {
+                    sends[*send].answered =
+                        Answered::Later { contact: at, at: when, answer: answer(outcome) };
+                }
+                Some(_) => {}
+                // The body of a call whose id is not known was cut off: a response to nobody else may be its own.
+                None if unnamed && !contact.requests().any(|asked| asked.id.as_ref() == id) => {
+                    open.iter().for_each(|s| {
+                        let send = &mut sends[*s];
+                        let due =
+                            send.contact != at && send.start <= when && send.answered == Answered::Never;
+                        if due && send.id.is_none() {
+                            send.answered = Answered::Perhaps { contact: at, from: when };
+                        }
+                    })
+                }
+                None => {}
             }
         }
         // Without bodies, a resumed stream with enough bytes may have carried any response that was still due.
