@@ -4,9 +4,12 @@
 pub mod contact;
 mod delivery;
 mod remark;
+mod skew;
 mod vantage;
 
 pub use contact::Contact;
+pub use skew::Ahead;
+pub(crate) use skew::Clocks;
 
 use crate::event::{Event, Lifecycle, LoggedMessage, Nanos, Origin, Text, What};
 
@@ -36,6 +39,8 @@ pub struct Joined {
     pub messages: Vec<Told<LoggedMessage>>,
     /// Some input was a sample or cut at a row limit.
     pub sampled: bool,
+    /// Clocks that are off; their times are corrected in all of the above.
+    pub ahead: Vec<Ahead>,
 }
 
 /// Joins `events`, which may come in any order.
@@ -44,19 +49,51 @@ pub struct Joined {
 /// remarks of second logs go to the exchange they speak of.
 #[must_use]
 pub fn join(events: Vec<Event>) -> Joined {
-    join_among(events, None)
+    join_among(events, None, None)
 }
 
-/// The same for a part of the input; `remarked` is the time that second logs anywhere in it cover.
-pub(crate) fn join_among(mut events: Vec<Event>, remarked: Option<(Nanos, Nanos)>) -> Joined {
+/// The same for a part of the input; `remarked` is the time that second logs anywhere in it cover, `clocks` what is known of
+/// its clocks, where that was learned from more than the part.
+pub(crate) fn join_among(
+    mut events: Vec<Event>,
+    remarked: Option<(Nanos, Nanos)>,
+    clocks: Option<&Clocks>,
+) -> Joined {
     events.sort_by_key(|event| (moment(event), event.origin.file, event.origin.offset));
     delivery::drop_repeated(&mut events);
+    let (mut joined, remarks) = gather(events);
+    let mut exchanges = std::mem::take(&mut joined.contacts);
+    // A proxy's two logs have one clock.
+    remark::apply(&mut exchanges, &remarks, remarked);
+    let learned;
+    let clocks = match clocks {
+        Some(clocks) => clocks,
+        None => {
+            learned = Clocks::learn(&exchanges, &joined.steps, &joined.messages);
+            &learned
+        }
+    };
+    if !clocks.is_even() {
+        joined.ahead = clocks.ahead();
+        exchanges.iter_mut().for_each(|contact| clocks.correct(contact));
+        exchanges.sort_by_key(|contact| (contact.start, contact.origin().file, contact.origin().offset));
+        joined.steps.iter_mut().for_each(|told| clocks.correct_told(told));
+        joined.steps.sort_by_key(|told| (told.at, told.origin.file, told.origin.offset));
+        joined.messages.iter_mut().for_each(|told| clocks.correct_told(told));
+        joined.messages.sort_by_key(|told| (told.at, told.origin.file, told.origin.offset));
+    }
+    joined.contacts = vantage::merge(exchanges);
+    joined
+}
+
+/// Events as contacts, steps and messages, each on its own, with the remarks beside them.
+fn gather(events: Vec<Event>) -> (Joined, Vec<remark::Noted>) {
     let mut joined = Joined { sampled: events.iter().any(|event| event.sampled), ..Joined::default() };
-    let (mut exchanges, mut remarks) = (Vec::new(), Vec::new());
+    let mut remarks = Vec::new();
     for event in events {
         let Event { origin, time, vantage, instance, identity, keys, scope, what, .. } = event;
         match what {
-            What::Exchange(exchange) => exchanges.push(Contact::of(
+            What::Exchange(exchange) => joined.contacts.push(Contact::of(
                 *exchange,
                 contact::Frame { origin, time, vantage, identity, keys, scope, instance },
             )),
@@ -74,9 +111,13 @@ pub(crate) fn join_among(mut events: Vec<Event>, remarked: Option<(Nanos, Nanos)
             }
         }
     }
-    remark::apply(&mut exchanges, &remarks, remarked);
-    joined.contacts = vantage::merge(exchanges);
-    joined
+    (joined, remarks)
+}
+
+/// What the events of an input's beginning tell of its clocks.
+pub(crate) fn clocks(events: Vec<Event>) -> Clocks {
+    let joined = gather(events).0;
+    Clocks::learn(&joined.contacts, &joined.steps, &joined.messages)
 }
 
 /// The moment by which an event is ordered: the start of an exchange where it is known.

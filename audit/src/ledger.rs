@@ -16,7 +16,7 @@ use crate::adapter::formats::Formats;
 use crate::adapter::rpc::Keep;
 use crate::event::{Event, Nanos};
 use crate::finding::{Finding, Sent};
-use crate::join::moment;
+use crate::join::{self, Clocks, moment};
 use crate::mapping::CallMark;
 use crate::skim::Skim;
 use crate::source::Recall;
@@ -229,11 +229,28 @@ impl<'p> Ledger<'p> {
         self.small.push(entry);
         if self.small.len() > self.terms.small {
             self.is_large = true;
+            self.whole.clocks = Some(self.clocks());
             self.whole.others = true;
             for entry in std::mem::take(&mut self.small) {
                 self.file(entry, emit);
             }
         }
+    }
+
+    /// What the first records tell of the clocks; one log has one.
+    fn clocks(&self) -> Clocks {
+        if self.paths.len() < 2 {
+            return Clocks::default();
+        }
+        let Again { recall, formats, keep } = &self.again;
+        let mut events = Vec::with_capacity(self.small.len());
+        for entry in &self.small {
+            match entry {
+                Entry::Event(event, _) => events.push((**event).clone()),
+                Entry::Skim(skim, _) => docket::recall(recall, formats, *keep, skim, &mut |e| events.push(e)),
+            }
+        }
+        join::clocks(events)
     }
 
     fn file(&mut self, entry: Entry, emit: &mut Emit<'_>) {

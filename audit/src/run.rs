@@ -6,6 +6,7 @@ use crate::adapter::intake::{Intake, Taken};
 use crate::adapter::rpc::Keep;
 use crate::event::{Nanos, Place};
 use crate::finding::Finding;
+use crate::join::Ahead;
 use crate::ledger::{Again, Emit, Entry, Given, Ledger, Terms};
 use crate::source::{self, Limits, Recall};
 use crate::spread::Charts;
@@ -192,6 +193,7 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit
     }
     summary.problems.extend(closed.broken.map(unspilled));
     summary.problems.extend(closed.lost.iter().map(|(file, count)| unfound(&paths[*file as usize], *count)));
+    summary.problems.extend(closed.counts.ahead.iter().map(|ahead| off(&paths, ahead)));
     summary.problems.extend(given_up(&paths, &closed.given, options));
     taken.sort_by_key(|(at, _)| *at);
     summary.files = taken.into_iter().map(|(_, file)| file.summary).collect();
@@ -343,6 +345,27 @@ fn unfound(path: &str, count: u64) -> Problem {
             .to_owned(),
         count,
         lost: true,
+    }
+}
+
+/// A clock that is off, in the words of the summary.
+fn off(paths: &[String], ahead: &Ahead) -> Problem {
+    let path = |file: u32| paths.get(file as usize).cloned().unwrap_or_default();
+    let direction = if ahead.by < 0 { "behind" } else { "ahead of" };
+    let by = ahead.by.unsigned_abs() / 1_000_000;
+    Problem {
+        path: path(ahead.file),
+        place: None,
+        message: format!(
+            "the clock is {}.{:03} s {direction} that of {}, by {} exchanges that both tell; its times were moved",
+            by / 1000,
+            by % 1000,
+            path(ahead.of),
+            ahead.matches
+        ),
+        help: "set the clocks of the hosts by one source (NTP)".to_owned(),
+        count: 1,
+        lost: false,
     }
 }
 

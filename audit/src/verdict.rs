@@ -3,7 +3,7 @@
 
 use crate::event::{Event, Method, Nanos};
 use crate::finding::{Finding, Step};
-use crate::join::{self, Joined};
+use crate::join::{self, Ahead, Clocks, Joined};
 use crate::proof::Court;
 use crate::rules;
 use crate::skim::{Kind, Skim};
@@ -30,6 +30,8 @@ pub struct Counts {
     pub span: Option<(i64, i64)>,
     /// How it spreads, for plots.
     pub charts: Charts,
+    /// Clocks that are off.
+    pub ahead: Vec<Ahead>,
 }
 
 /// What is known of a whole input when a part of it is judged.
@@ -41,6 +43,8 @@ pub(crate) struct Whole {
     pub(crate) remarked: Option<(Nanos, Nanos)>,
     /// There are more clients than those of the part.
     pub(crate) others: bool,
+    /// What is known of its clocks, where that was learned from more than the part.
+    pub(crate) clocks: Option<Clocks>,
 }
 
 /// Records by file and offset.
@@ -95,9 +99,10 @@ impl Part<'_> {
 /// Judges a part of an input.
 pub(crate) fn hear(events: Vec<Event>, paths: &[String], whole: &Whole, part: &Part<'_>) -> Heard {
     let Part { done, rows, sessions } = *part;
-    let joined = join::join_among(events, whole.remarked);
+    let joined = join::join_among(events, whole.remarked, whole.clocks.as_ref());
     let mut heard = Heard::default();
     heard.tally.counts.span = span(&joined);
+    heard.tally.counts.ahead.clone_from(&joined.ahead);
     let timelines = timeline::build_among(joined, &whole.tools, whole.others);
     let mut court =
         Court { paths, client: None, resumes: std::collections::HashSet::new(), findings: Vec::new() };
@@ -196,6 +201,9 @@ impl Tally {
             (Some((from, to)), Some((other, until))) => Some((from.min(other), to.max(until))),
             (known, other) => known.or(other),
         };
+        a.ahead.extend(b.ahead);
+        a.ahead.sort_unstable();
+        a.ahead.dedup();
         self.spread.add(other.spread);
     }
 
