@@ -26,11 +26,24 @@ const WIDTHS: [Nanos; 13] =
 /// Most stretches that sessions are counted in.
 const STRETCHES: Nanos = 24;
 
+/// Lengths of silence up to an hour are told apart by tenths of a second, up to a day by seconds, all longer ones not at all:
+/// some hundred thousand counts at most, whatever the input.
+const HOUR: u64 = 36_000;
+const DAY: u64 = 864_000;
+/// Silences this much before or after a frequent one are of the same limit: timers are checked late, clocks are not exact (in
+/// tenths of a second).
+const EARLY: u64 = 2;
+const LATE: u64 = 5;
+/// Limits that are told.
+const MOST_LIMITS: usize = 8;
+
 /// Counts for plots, each list in the order of its axis.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charts {
     /// Exchanges that the contract calls cut ([`Close::Transport`]) after they had begun, by how long they had lived.
     pub cuts: Vec<(String, u64)>,
+    /// Silences after which several streams were cut, in tenths of a second, the most frequent first.
+    pub limits: Vec<(u64, u64)>,
     /// GETs that carried a stream on, and sessions initialized again after a close, by what came of them.
     pub reconnects: Vec<(String, u64)>,
     /// Sessions by their first exchange: start of the stretch of time, and how many.
@@ -41,6 +54,8 @@ pub struct Charts {
 #[derive(Debug, Default)]
 pub(crate) struct Spread {
     cuts: [u64; DURATIONS.len()],
+    /// Cuts by the silence before them, in tenths of a second.
+    silences: BTreeMap<u64, u64>,
     reconnects: BTreeMap<&'static str, u64>,
     starts: Vec<Nanos>,
 }
@@ -73,6 +88,9 @@ impl Spread {
     /// Takes over what another part has counted.
     pub(crate) fn add(&mut self, other: Spread) {
         self.cuts.iter_mut().zip(other.cuts).for_each(|(a, b)| *a += b);
+        for (silence, count) in other.silences {
+            *self.silences.entry(silence).or_default() += count;
+        }
         for (name, count) in other.reconnects {
             *self.reconnects.entry(name).or_default() += count;
         }
@@ -83,6 +101,7 @@ impl Spread {
         let Some(length) = contact.end.map(|end| end.saturating_sub(contact.start)) else { return };
         let bound = DURATIONS.iter().position(|(bound, _)| length < bound.saturating_mul(SECOND));
         self.cuts[bound.unwrap_or(DURATIONS.len() - 1)] += 1;
+        *self.silences.entry(silence(contact)).or_default() += 1;
     }
 
     /// The finished counts. Durations that never occurred are left out at both ends only.
@@ -94,10 +113,48 @@ impl Spread {
         let reconnects = self.reconnects.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
         Charts {
             cuts: first.zip(last).map(|(first, last)| cuts[first..=last].to_vec()).unwrap_or_default(),
+            limits: limits(&self.silences),
             reconnects,
             sessions: over_time(&self.starts),
         }
     }
+}
+
+/// How long nothing had come when the stream was cut, in tenths of a second: since its last event where events are recorded,
+/// else since it began.
+fn silence(contact: &Contact) -> u64 {
+    let end = contact.known_until();
+    let last = contact.events().iter().filter_map(|event| event.at).filter(|at| *at <= end).max();
+    let tenths =
+        u64::try_from(end.saturating_sub(last.unwrap_or(contact.start)) / (SECOND / 10)).unwrap_or(0);
+    match tenths {
+        ..HOUR => tenths,
+        HOUR..DAY => tenths / 10 * 10,
+        _ => DAY,
+    }
+}
+
+/// Silences of a second and more that end at least two streams and a twentieth of all that were cut: a limit that somebody
+/// set, and not chance.
+fn limits(silences: &BTreeMap<u64, u64>) -> Vec<(u64, u64)> {
+    let all: u64 = silences.values().sum();
+    let mut by_count: Vec<(u64, u64)> = silences.range(10..DAY).map(|(at, count)| (*at, *count)).collect();
+    by_count.sort_by_key(|(at, count)| (std::cmp::Reverse(*count), *at));
+    let mut left = silences.clone();
+    let mut limits = Vec::new();
+    for (at, _) in by_count {
+        let near: Vec<u64> =
+            left.range(at.saturating_sub(EARLY)..=at + LATE).map(|(near, _)| *near).collect();
+        if limits.len() == MOST_LIMITS || !near.contains(&at) {
+            continue;
+        }
+        let count: u64 = near.iter().filter_map(|near| left.remove(near)).sum();
+        if count >= 2 && count.saturating_mul(20) >= all {
+            limits.push((at, count));
+        }
+    }
+    limits.sort_by_key(|(silence, count)| (std::cmp::Reverse(*count), *silence));
+    limits
 }
 
 fn outcome(contact: &Contact) -> &'static str {
@@ -144,6 +201,16 @@ mod tests {
             assert!(counted.is_sorted());
         }
         assert_eq!(over_time(&[]), []);
+    }
+
+    #[test]
+    fn many_cuts_at_one_limit_are_one_note() {
+        let mut silences: BTreeMap<u64, u64> = (100..400).step_by(7).map(|at| (at, 1)).collect();
+        silences.extend([(600, 1000), (601, 230), (603, 4), (3000, 70), (5, 900)]);
+        assert_eq!(limits(&silences), [(600, 1234)], "300 s are too few among so many");
+        *silences.entry(3000).or_default() += 100;
+        assert_eq!(limits(&silences), [(600, 1234), (3000, 170)]);
+        assert_eq!(limits(&BTreeMap::from([(600, 1)])), []);
     }
 
     #[test]

@@ -23,6 +23,12 @@ pub(crate) struct AuditArgs {
     /// records may come that much out of order [default: 30m]
     #[arg(long, value_name = "TIME", value_parser = span, default_value = "0s", hide_default_value = true)]
     pub(crate) horizon: i64,
+    /// What findings are reported.
+    #[command(flatten)]
+    pub(crate) scope: crate::scope::ScopeArgs,
+    /// Configuration to use instead of the nearest unbroken.toml, for the findings that it accepts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// Tell on standard error what was read, how fast, and what was put aside
     #[arg(long)]
     pub(crate) stats: bool,
@@ -58,7 +64,7 @@ fn size(word: &str) -> Result<usize, String> {
 }
 
 /// Nanoseconds, with the usual suffixes.
-fn span(word: &str) -> Result<i64, String> {
+pub(crate) fn span(word: &str) -> Result<i64, String> {
     let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
     let (count, unit) = word.split_at(digits);
     let seconds: i64 = match unit {

@@ -6,6 +6,7 @@ use crate::audit::AuditArgs;
 use crate::check::Work;
 use crate::fault::Fault;
 use crate::lint::LintArgs;
+use crate::scope::{Scope, ScopeArgs};
 use crate::side;
 use clap::{Args, Subcommand};
 use std::collections::BTreeSet;
@@ -68,9 +69,12 @@ pub(crate) fn change(args: &BaselineArgs, shared: &Shared) -> Result<u8, Fault> 
     let writes = matches!(args.action, Action::Write(_));
     // What is not shown is not remembered; it is found all the same, so that nothing is pruned for it.
     let least = shared.min_certainty.into();
+    let everything = ScopeArgs::default();
+    let work = of.work();
+    let mut scope = Scope::new(work.scope().unwrap_or(&everything), crate::output::secrets(shared)?);
     let mut found = BTreeSet::new();
-    let mut summary = of.work().findings(shared, &mut |finding| {
-        if writes && finding.certainty >= least {
+    let mut summary = work.findings(shared, &mut |finding| {
+        if writes && finding.certainty >= least && scope.takes(&finding) {
             baseline.add(&finding);
         }
         found.insert(finding.fingerprint);

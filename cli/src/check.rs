@@ -1,13 +1,16 @@
 //! A run of either half: findings out as they come, then the summary and the verdict.
 //! Knows no format and no rule.
 
+use crate::accept::Acceptances;
 use crate::args::Shared;
 use crate::audit::AuditArgs;
 use crate::fault::Fault;
 use crate::lint::{self, LintArgs};
 use crate::output::Outputs;
+use crate::scope::{Scope, ScopeArgs};
 use crate::{baseline, mapping, translation};
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 use unbroken_audit::run;
 use unbroken_report::{Baseline, Finding, Summary, Verdict};
 
@@ -66,6 +69,14 @@ impl Work<'_> {
         }
     }
 
+    /// Which findings were asked for, where that can be said.
+    pub(crate) fn scope(&self) -> Option<&ScopeArgs> {
+        match self {
+            Work::Code(_) => None,
+            Work::Traffic(args) => Some(&args.scope),
+        }
+    }
+
     fn inputs(self) -> Vec<PathBuf> {
         match self {
             Work::Code(args) => args.paths.clone(),
@@ -74,15 +85,35 @@ impl Work<'_> {
     }
 }
 
+/// What `unbroken.toml` accepts of an audit; of the lint, the code itself says it.
+fn acceptances(work: Work<'_>) -> Result<Acceptances, Fault> {
+    let (file, accepts) = match work {
+        Work::Code(_) => Default::default(),
+        Work::Traffic(args) => lint::accepts(args.config.as_deref())?,
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let today = unbroken_report::render::day(i64::try_from(now).unwrap_or(i64::MAX));
+    Ok(Acceptances::new(file, accepts, today))
+}
+
 /// Checks and shows; gives the exit code.
 pub(crate) fn run(work: Work<'_>, shared: &Shared) -> Result<u8, Fault> {
+    let everything = ScopeArgs::default();
+    let mut scope = Scope::new(work.scope().unwrap_or(&everything), crate::output::secrets(shared)?);
+    let mut acceptances = acceptances(work)?;
     let known = shared.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), baseline::read)?;
     let mut outputs = Outputs::open(shared, &work.inputs())?;
     let mut tally = Summary::default();
     let least = shared.min_certainty.into();
     let mut summary = work.findings(shared, &mut |finding| {
-        if finding.certainty < least {
+        // An acceptance is in use wherever the finding is, whatever of it is shown.
+        let accepted = acceptances.hold(&finding);
+        if !scope.takes(&finding) {
+            tally.out_of_scope += 1;
+        } else if finding.certainty < least {
             tally.less_certain += 1;
+        } else if accepted {
+            tally.accepted += 1;
         } else if known.holds(&finding) {
             tally.baselined += 1;
         } else {
@@ -91,8 +122,13 @@ pub(crate) fn run(work: Work<'_>, shared: &Shared) -> Result<u8, Fault> {
         }
     })?;
     summary.counts = tally.counts;
+    summary.overview = tally.overview;
     summary.baselined = tally.baselined;
     summary.less_certain = tally.less_certain;
+    summary.out_of_scope = tally.out_of_scope;
+    summary.accepted += tally.accepted;
+    summary.problems.extend(scope.notices());
+    summary.problems.extend(acceptances.notices());
     let verdict = Verdict::on(&summary, shared.fail_on.into());
     outputs.finish(&summary, verdict)?;
     Ok(verdict.exit_code())

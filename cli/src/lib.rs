@@ -1,6 +1,7 @@
 //! The command line of Unbroken: what was asked for, and who answers it.
 //! Knows no rule of either half and no way to render.
 
+mod accept;
 mod args;
 mod audit;
 mod baseline;
@@ -10,6 +11,7 @@ pub mod lint;
 mod mapping;
 mod output;
 mod page;
+mod scope;
 mod shell;
 mod side;
 #[cfg(feature = "parquet")]

@@ -9,6 +9,7 @@
 pub mod baseline;
 pub mod exhibit;
 pub mod finding;
+pub mod overview;
 pub mod render;
 pub mod secrets;
 pub mod summary;
@@ -19,6 +20,7 @@ pub mod words;
 pub use baseline::Baseline;
 pub use exhibit::{Exhibit, Range, Spot};
 pub use finding::{Certainty, Finding, Role, Scene, Sent, Step, Subject};
+pub use overview::Overview;
 pub use secrets::Secrets;
 pub use summary::{Charts, Input, Problem, Seen, Summary};
 pub use verdict::{FailOn, Verdict};

@@ -48,6 +48,13 @@ impl Secrets {
         self
     }
 
+    /// Shows secrets as digests, whatever was asked for before.
+    #[must_use]
+    pub fn hiding(mut self) -> Secrets {
+        self.reveal = false;
+        self
+    }
+
     /// Whether secrets are shown as they are.
     #[must_use]
     pub fn reveals(&self) -> bool {

@@ -3,6 +3,7 @@
 
 use crate::exhibit::Exhibit;
 use crate::finding::Finding;
+use crate::overview::Overview;
 use std::collections::BTreeMap;
 use unbroken_contract::{Breach, Level};
 
@@ -17,12 +18,16 @@ pub struct Summary {
     pub seen: Seen,
     /// How many findings of each kind were reported.
     pub counts: BTreeMap<Breach, Count>,
+    /// What a person asks first of an audit.
+    pub overview: Overview,
     /// What was seen, spread over duration, outcome and time.
     pub charts: Charts,
     /// Findings left out because they are accepted, with a reason.
     pub accepted: u64,
     /// Findings left out because the baseline holds them.
     pub baselined: u64,
+    /// Findings left out because they are of another time, session, client or tool than was asked for.
+    pub out_of_scope: u64,
     /// Findings left out because they are less sure than was asked for.
     pub less_certain: u64,
 }
@@ -32,11 +37,24 @@ pub struct Summary {
 pub struct Charts {
     /// Streams that ended before their response, by how long they had lived.
     pub cuts: Vec<(String, u64)>,
+    /// Silences after which several streams were cut, in tenths of a second, with how many: idle limits of proxies and servers.
+    pub limits: Vec<(u64, u64)>,
     /// Reconnects by what came of them.
     pub reconnects: Vec<(String, u64)>,
     /// Sessions by when they were first seen: start of the stretch in nanoseconds since the Unix epoch, and how many.
     pub sessions: Vec<(i64, u64)>,
 }
+
+impl Charts {
+    /// Reconnects that presented a cursor and were accepted.
+    #[must_use]
+    pub fn resumed(&self) -> u64 {
+        self.reconnects.iter().filter(|(name, _)| name == RESUMED).map(|(_, count)| count).sum()
+    }
+}
+
+/// The name of the outcome of a reconnect that carried its stream on.
+pub const RESUMED: &str = "accepted with a cursor";
 
 /// How many findings of one breach, by level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,11 +147,21 @@ impl Count {
 impl Summary {
     /// Counts a finding that is reported.
     pub fn count(&mut self, finding: &Finding) {
+        self.overview.count(finding);
         let count = self.counts.entry(finding.breach).or_default();
         match finding.level {
             Level::Deny => count.deny += 1,
             Level::Warn => count.warn += 1,
             Level::Note => count.note += 1,
+        }
+    }
+
+    /// The overview as sentences, each with what it is about; none for code.
+    #[must_use]
+    pub fn overview(&self) -> Vec<(&'static str, String)> {
+        match self.seen {
+            Seen::Code { .. } => Vec::new(),
+            Seen::Traffic { reconnects, .. } => self.overview.sentences(&self.charts, reconnects),
         }
     }
 

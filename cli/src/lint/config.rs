@@ -1,8 +1,11 @@
 //! What `unbroken.toml` says: levels per rule, which paths are checked, and SDKs that the built-in table lacks.
 //! Knows the file's grammar; what follows from a setting is decided where it is used.
 
+mod accept;
 mod sdk;
 mod table;
+
+pub(crate) use accept::Accept;
 
 use super::Misuse;
 use super::package::Target;
@@ -26,6 +29,10 @@ pub(super) struct Config {
     pub(super) exclude: Vec<String>,
     /// SDKs besides the built-in ones.
     pub(super) sdks: Vec<&'static Sdk>,
+    /// Findings in traffic that are accepted.
+    pub(super) accepts: Vec<Accept>,
+    /// The file as output shows it.
+    pub(super) shown: String,
     /// The folder of the file.
     pub(super) folder: PathBuf,
 }
@@ -44,6 +51,7 @@ impl Config {
             help: "name an existing file of UTF-8 text with --config".to_owned(),
         })?;
         let mut config = Config::parse(&text).map_err(|wrong| wrong.at(&shown, &text))?;
+        config.shown = shown;
         config.folder = file.parent().map(Path::to_owned).unwrap_or_default();
         // Refused here, before anything is walked.
         let _ = config.excluded()?;
@@ -53,7 +61,7 @@ impl Config {
     fn parse(text: &str) -> Result<Config, Wrong> {
         let mut config = Config::default();
         let root = Table::parse(text)?;
-        root.only(&["rules", "lint", "sdk"])?;
+        root.only(&["rules", "lint", "sdk", "accept"])?;
         if let Some(rules) = root.table("rules")? {
             config.levels = levels(&rules)?;
         }
@@ -62,6 +70,8 @@ impl Config {
             config.include = lint.strings("include")?.into_iter().map(target).collect::<Result<_, _>>()?;
             config.exclude = lint.strings("exclude")?.into_iter().map(|(text, _)| text).collect();
         }
+        config.accepts =
+            root.tables("accept")?.iter().map(|table| accept::read(table, text)).collect::<Result<_, _>>()?;
         config.sdks = root.tables("sdk")?.iter().map(sdk::read).collect::<Result<_, _>>()?;
         Ok(config)
     }
@@ -137,6 +147,16 @@ mod tests {
             [lint]
             include = ["tests", "examples"]
             exclude = ["generated/"]
+            [[accept]]
+            fingerprint = "0123456789abcdef"
+            reason = "known, ticket 12"
+            [[accept]]
+            rule = "blind-retry"
+            tool = "search"
+            client = "batch/2.1"
+            server = "10.0.0.7:8000"
+            reason = "searches may run twice"
+            until = 2026-12-31
             [[sdk]]
             crate = "house-mcp"
             handles = ["HouseClient"]
@@ -149,6 +169,10 @@ mod tests {
         assert_eq!(config.levels[&Breach::SessionDiscarded], Some(Level::Warn));
         assert_eq!(config.levels[&Breach::BlindRetry], None);
         assert_eq!(config.include, [Target::Tests, Target::Examples]);
+        let [one, other] = &config.accepts[..] else { panic!("two acceptances") };
+        assert_eq!((one.fingerprint.as_deref(), one.until.as_deref()), (Some("0123456789abcdef"), None));
+        assert_eq!((other.rule, other.until.as_deref()), (Some(Breach::BlindRetry), Some("2026-12-31")));
+        assert_eq!(other.line, 11);
         let sdk = config.sdks[0];
         assert_eq!(sdk.roots, ["house_mcp"]);
         assert_eq!(unbroken_lint::sdk::role([sdk], "HouseClient"), Some(Role::Handle));
@@ -173,6 +197,20 @@ mod tests {
         assert!(refused("[[sdk]]\nhandles = []").contains("`crate`"));
         assert!(refused("[[sdk]]\ncrate = \"x\"\nhandels = []").contains("did you mean `handles`?"));
         assert!(refused("[rules\n").starts_with("unbroken.toml:1:"));
+        for (accept, said) in [
+            ("rule = \"blind-retry\"\ntool = \"pay\"", "no `reason`"),
+            ("reason = \" \"\nfingerprint = \"x\"", "no `reason`"),
+            ("reason = \"x\"\nrule = \"blind-retry\"", "does not say which"),
+            ("reason = \"x\"\ntool = \"pay\"", "does not say which"),
+            ("reason = \"x\"\nfingerprint = \"x\"\ntool = \"pay\"", "and more"),
+            ("reason = \"x\"\nrule = \"blind-rety\"\ntool = \"pay\"", "Did you mean `blind-retry`?"),
+            ("reason = \"x\"\nrule = \"blind-retry\"\ntools = \"pay\"", "Did you mean `tool`?"),
+            ("reason = \"x\"\nfingerprint = \"x\"\nuntil = \"soon\"", "a day"),
+            ("reason = \"x\"\nfingerprint = \"x\"\nuntil = 2026-13-01", "unbroken.toml:"),
+        ] {
+            let told = refused(&format!("[[accept]]\n{accept}"));
+            assert!(told.to_lowercase().contains(&said.to_lowercase()), "{accept}: {told}");
+        }
     }
 
     #[test]
@@ -184,7 +222,10 @@ mod tests {
             let object = schema.pointer(pointer).and_then(|found| found.as_object()).expect(pointer);
             object.keys().cloned().collect()
         };
-        assert_eq!(keys("/properties"), ["lint", "rules", "sdk"]);
+        assert_eq!(keys("/properties"), ["accept", "lint", "rules", "sdk"]);
+        let mut known: Vec<&str> = accept::KEYS.to_vec();
+        known.sort_unstable();
+        assert_eq!(keys("/properties/accept/items/properties"), known);
         let mut breaches: Vec<String> = Breach::ALL.iter().map(|breach| breach.id().to_owned()).collect();
         breaches.sort();
         assert_eq!(keys("/properties/rules/properties"), breaches);

@@ -12,6 +12,7 @@ mod stage;
 mod walk;
 
 use clap::Args;
+pub(crate) use config::Accept;
 use config::Config;
 pub use package::Target;
 use place::Standpoint;
@@ -81,6 +82,17 @@ impl Misuse {
 
 /// The stack of each worker: syntax trees are walked by recursion, and files of unusual depth get a stack of their own.
 const STACK: usize = 64 << 20;
+
+/// What the configuration accepts in traffic, with its file as output shows it: `path`, or the nearest one above the working
+/// directory.
+///
+/// # Errors
+/// [`Misuse`]: the configuration cannot be read or means nothing.
+pub(crate) fn accepts(path: Option<&Path>) -> Result<(String, Vec<Accept>), Misuse> {
+    let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let config = Config::find(path, &cwd)?;
+    Ok((config.shown, config.accepts))
+}
 
 /// Checks what `args` name, with `threads` workers (0: as many as there are cores).
 ///

@@ -44,6 +44,7 @@ pub(crate) fn summary(seen: run::Summary) -> report::Summary {
         problems,
         charts: report::Charts {
             cuts: seen.charts.cuts,
+            limits: seen.charts.limits,
             reconnects: seen.charts.reconnects,
             sessions: seen.charts.sessions,
         },

@@ -6,6 +6,7 @@ use super::voice::Voice;
 use super::{Render, moment};
 use crate::exhibit::{Exhibit, Spot};
 use crate::finding::{Finding, Sent, Step, Subject};
+use crate::overview::{Count, Few, Repeats, tenths_of};
 use crate::secrets::Secrets;
 use crate::summary::{Seen, Summary};
 use crate::verdict::Verdict;
@@ -17,6 +18,9 @@ use std::io::{self, Write};
 const FINDING: &str = "unbroken.finding/1";
 /// Version of the summary's shape.
 const SUMMARY: &str = "unbroken.summary/1";
+
+/// Names of one kind in the overview.
+const MOST_NAMES: usize = 100;
 
 pub(super) struct Json {
     secrets: Secrets,
@@ -99,6 +103,9 @@ struct SummaryLine<'a> {
     accepted: u64,
     baselined: u64,
     less_certain: u64,
+    out_of_scope: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overview: Option<OverviewField>,
     seen: SeenField,
     inputs: Vec<InputField<'a>>,
     problems: Vec<ProblemField>,
@@ -131,6 +138,42 @@ enum SeenField {
         from: Option<String>,
         until: Option<String>,
     },
+}
+
+#[derive(Serialize)]
+struct OverviewField {
+    clients_losing_sessions: NamesField<u64>,
+    servers_answering_wrongly: NamesField<u64>,
+    tools_called_again: NamesField<RepeatsField>,
+    cut_after: Vec<LimitField>,
+    resumed: u64,
+}
+
+/// The names with the largest counts; the others are added up.
+#[derive(Serialize)]
+struct NamesField<C> {
+    top: Vec<NameField<C>>,
+    others: u64,
+    rest: C,
+}
+
+#[derive(Serialize)]
+struct NameField<C> {
+    name: String,
+    count: C,
+}
+
+#[derive(Serialize)]
+struct RepeatsField {
+    calls: u64,
+    sends: u64,
+    ran_twice: u64,
+}
+
+#[derive(Serialize)]
+struct LimitField {
+    seconds: f64,
+    streams: u64,
 }
 
 #[derive(Serialize)]
@@ -227,6 +270,35 @@ impl Place {
     }
 }
 
+impl OverviewField {
+    fn of(summary: &Summary) -> Option<OverviewField> {
+        let Seen::Traffic { .. } = summary.seen else { return None };
+        let overview = &summary.overview;
+        let repeats = |repeats: &Repeats| {
+            let Repeats { calls, sends, ran_twice } = *repeats;
+            RepeatsField { calls, sends, ran_twice }
+        };
+        // A tenth of a second is exact enough as a number: limits are whole seconds.
+        let limit = |(tenths, streams): &(u64, u64)| LimitField {
+            seconds: tenths_of(*tenths).trim_end_matches(" s").parse().unwrap_or_default(),
+            streams: *streams,
+        };
+        Some(OverviewField {
+            clients_losing_sessions: names(&overview.losing, &|count| *count),
+            servers_answering_wrongly: names(&overview.dialects, &|count| *count),
+            tools_called_again: names(&overview.tools, &repeats),
+            cut_after: summary.charts.limits.iter().map(limit).collect(),
+            resumed: summary.charts.resumed(),
+        })
+    }
+}
+
+fn names<C: Count, F>(few: &Few<C>, field: &dyn Fn(&C) -> F) -> NamesField<F> {
+    let top = few.top(MOST_NAMES);
+    let shown = top.shown.into_iter().map(|(name, count)| NameField { name, count: field(&count) });
+    NamesField { top: shown.collect(), others: top.others, rest: field(&top.rest) }
+}
+
 impl SeenField {
     fn of(seen: &Seen) -> SeenField {
         match *seen {
@@ -276,6 +348,8 @@ impl Render for Json {
             accepted: summary.accepted,
             baselined: summary.baselined,
             less_certain: summary.less_certain,
+            out_of_scope: summary.out_of_scope,
+            overview: OverviewField::of(summary),
             seen: SeenField::of(&summary.seen),
             inputs: summary
                 .inputs

@@ -63,6 +63,9 @@ impl Render for Markdown {
             }
         }
         let _ = writeln!(end, "\n{}", seen(&summary.seen));
+        for (about, sentence) in summary.overview() {
+            let _ = writeln!(end, "- {about}: {}", text(&escape(&sentence)));
+        }
         for problem in summary.problems.iter().take(50) {
             let word = if problem.lost { "unreadable" } else { "note" };
             let _ = writeln!(

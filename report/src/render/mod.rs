@@ -124,6 +124,12 @@ pub struct Look<'a> {
     pub sources: &'a Sources,
 }
 
+/// The day of a moment in UTC, as `2026-12-31`; `nanos` since the Unix epoch.
+#[must_use]
+pub fn day(nanos: i64) -> String {
+    moment::day(nanos)
+}
+
 /// The renderer of a format.
 #[must_use]
 pub fn renderer<'a>(format: Format, look: Look<'a>) -> Box<dyn Render + 'a> {

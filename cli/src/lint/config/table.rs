@@ -109,6 +109,19 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// A day, as a TOML date or a string, in the form `2026-12-31`.
+    pub(super) fn date(&self, key: &str) -> Result<Option<String>, Wrong> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        let text = match value.get_ref() {
+            DeValue::Datetime(date) => date.to_string(),
+            DeValue::String(text) => text.to_string(),
+            _ => String::new(),
+        };
+        let is_day =
+            text.parse::<toml::value::Datetime>().is_ok_and(|at| at.date.is_some() && at.time.is_none());
+        if is_day { Ok(Some(text)) } else { Err(expected(key, "a day such as 2026-12-31", value.span())) }
+    }
+
     pub(super) fn strings(&self, key: &str) -> Result<Vec<(String, Range<usize>)>, Wrong> {
         let Some(value) = self.value(key) else { return Ok(Vec::new()) };
         let DeValue::Array(items) = value.get_ref() else {

@@ -58,6 +58,7 @@ struct ReportPage<'a> {
     verdict: &'static str,
     headline: String,
     numbers: Vec<(&'static str, String)>,
+    overview: Vec<(&'static str, String)>,
     plots: Vec<plot::Plot>,
     breaches: Vec<&'static str>,
     rows: &'a str,
@@ -128,6 +129,7 @@ impl Render for Html<'_> {
             verdict: verdict.id(),
             headline: human::headline(summary, verdict),
             numbers: numbers(summary),
+            overview: overview(summary),
             plots: plot::plots(summary, &self.clients),
             breaches: summary.counts.keys().map(|breach| breach.id()).collect(),
             rows: &self.rows,
@@ -182,6 +184,7 @@ fn numbers(summary: &Summary) -> Vec<(&'static str, String)> {
     for (name, left_out) in [
         ("accepted", summary.accepted),
         ("in the baseline", summary.baselined),
+        ("of other times, sessions, clients or tools", summary.out_of_scope),
         ("less certain than asked for", summary.less_certain),
     ] {
         if left_out > 0 {
@@ -189,6 +192,11 @@ fn numbers(summary: &Summary) -> Vec<(&'static str, String)> {
         }
     }
     numbers
+}
+
+fn overview(summary: &Summary) -> Vec<(&'static str, String)> {
+    let shown = |(about, sentence): (&'static str, String)| (about, escape(&sentence).into_owned());
+    summary.overview().into_iter().map(shown).collect()
 }
 
 fn inputs(summary: &Summary) -> Vec<(String, String, &'static str, u64, u64)> {

@@ -38,7 +38,7 @@ impl Clients {
 
 /// All plots that have anything to show.
 pub(super) fn plots(summary: &Summary, clients: &Clients) -> Vec<Plot> {
-    let Charts { cuts, reconnects, sessions } = &summary.charts;
+    let Charts { cuts, reconnects, sessions, limits: _ } = &summary.charts;
     let mut breaches: Vec<(String, u64)> =
         summary.counts.iter().map(|(breach, count)| (breach.id().to_owned(), count.total())).collect();
     breaches.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

@@ -21,6 +21,7 @@ pub(super) fn draw(summary: &Summary, verdict: Verdict, paint: Paint) -> String 
     problems(&summary.problems, paint, &mut out);
     inputs(&summary.inputs, paint, &mut out);
     seen(&summary.seen, paint, &mut out);
+    overview(summary, paint, &mut out);
     counts(summary, paint, &mut out);
     let color = match verdict {
         Verdict::Clean => Ink::Good,
@@ -122,6 +123,14 @@ fn seen(seen: &Seen, paint: Paint, out: &mut String) {
     }
 }
 
+/// What a person asks first, one line each.
+fn overview(summary: &Summary, paint: Paint, out: &mut String) {
+    for (about, sentence) in summary.overview() {
+        let head = format!("{about}: ");
+        paint.wrap(out, &head, "    ", head.chars().count(), &escape(&sentence));
+    }
+}
+
 fn counts(summary: &Summary, paint: Paint, out: &mut String) {
     if summary.findings() > 0 {
         out.push('\n');
@@ -141,6 +150,10 @@ fn counts(summary: &Summary, paint: Paint, out: &mut String) {
     }
     if summary.baselined > 0 {
         let _ = writeln!(out, "  {} in the baseline", counted(summary.baselined, "finding"));
+    }
+    if summary.out_of_scope > 0 {
+        let findings = counted(summary.out_of_scope, "finding");
+        let _ = writeln!(out, "  {findings} of other times, sessions, clients or tools than asked for");
     }
     if summary.less_certain > 0 {
         let _ = writeln!(out, "  {} less certain than asked for", counted(summary.less_certain, "finding"));
