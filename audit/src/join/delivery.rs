@@ -2,14 +2,15 @@
 //! Knows deliveries and content; two equal requests at two moments are two requests.
 
 use crate::event::{Event, Nanos, Text, What};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Drops every later copy of a record: the same delivery id, or the very same statement at the same moment.
 ///
 /// At-least-once shippers repeat lines, rotated exports overlap, and a file may be given twice; each record still
-/// happened once. Expects `events` in order.
+/// happened once. One line may tell of several events (a batch of spans, an exchange and its handler): they share its
+/// delivery id, and are none the less many. Expects `events` in order.
 pub(super) fn drop_repeated(events: &mut Vec<Event>) {
-    let mut shipped: HashSet<(Text, Nanos)> = HashSet::new();
+    let mut shipped: HashMap<(Text, Nanos), (u32, u64)> = HashMap::new();
     let mut doubled = vec![false; events.len()];
     let mut from = 0;
     while from < events.len() {
@@ -18,7 +19,8 @@ pub(super) fn drop_repeated(events: &mut Vec<Event>) {
         mark(&events[from..to], &mut doubled[from..to]);
         for (event, doubled) in events[from..to].iter().zip(&mut doubled[from..to]) {
             if let Some(id) = &event.keys.shipper {
-                *doubled |= !shipped.insert((id.clone(), moment));
+                let stands = (event.origin.file, event.origin.offset);
+                *doubled |= *shipped.entry((id.clone(), moment)).or_insert(stands) != stands;
             }
         }
         from = to;
