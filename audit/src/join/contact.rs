@@ -257,7 +257,7 @@ impl Contact {
 }
 
 /// Whether a hop tells that it ended the exchange itself.
-fn cuts(cause: Cause) -> bool {
+pub(super) fn cuts(cause: Cause) -> bool {
     matches!(cause, Cause::UpstreamIdleTimeout | Cause::ProxyDeadline | Cause::ProxyAdmin)
 }
 
@@ -352,7 +352,12 @@ fn exchange(near: &mut Exchange, far: Exchange) {
         near.response.body = far.response.body;
     }
     fill(&mut near.response.events, far.response.events);
-    fill(&mut near.response.bytes, far.response.bytes);
+    // No hop passes on more than the one behind it sent, and headers only add: the smallest count bounds them all.
+    if let Some(other) = far.response.bytes
+        && near.response.bytes.is_none_or(|own| other.count < own.count)
+    {
+        near.response.bytes = Some(other);
+    }
     fill(&mut near.response.headers_at, far.response.headers_at);
     near.attempts = attempts(std::mem::take(&mut near.attempts), far.attempts);
     if weight(&far.end) > weight(&near.end) {

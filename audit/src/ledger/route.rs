@@ -155,7 +155,7 @@ pub(super) fn note(event: &Event, whole: &mut Whole) {
                 }
             }
         }
-        What::Remark(_) => {
+        What::Remark(_) if event.identity.connection.is_some() => {
             let at = event.time.at;
             let (from, to) = whole.remarked.unwrap_or((Nanos::MAX, Nanos::MIN));
             whole.remarked = Some((from.min(at), to.max(at)));

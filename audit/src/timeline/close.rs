@@ -61,7 +61,9 @@ pub fn delivered(contact: &Contact, id: Option<&RpcId>) -> Delivery {
         Cause::ClientAbort | Cause::ClientTimeout if contact.exchange.response.bytes.is_none() => {
             Delivery::Missing
         }
-        Cause::Unknown if at_idle_limit(contact) => Delivery::Missing,
+        Cause::Unknown | Cause::ClientAbort | Cause::ClientTimeout if at_idle_limit(contact) => {
+            Delivery::Missing
+        }
         _ => Delivery::Unrecorded,
     }
 }
