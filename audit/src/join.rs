@@ -4,6 +4,7 @@
 pub mod contact;
 mod delivery;
 mod remark;
+mod said;
 mod skew;
 mod vantage;
 
@@ -41,6 +42,8 @@ pub struct Joined {
     pub sampled: bool,
     /// Clocks that are off; their times are corrected in all of the above.
     pub ahead: Vec<Ahead>,
+    /// No log told of exchanges: the contacts are what clients said in logs of their own.
+    pub said: bool,
 }
 
 /// Joins `events`, which may come in any order.
@@ -83,6 +86,10 @@ pub(crate) fn join_among(
         joined.messages.sort_by_key(|told| (told.at, told.origin.file, told.origin.offset));
     }
     joined.contacts = vantage::merge(exchanges);
+    if joined.contacts.is_empty() {
+        joined.said = true;
+        joined.contacts = said::exchanges(&joined);
+    }
     joined
 }
 
@@ -100,7 +107,9 @@ fn gather(events: Vec<Event>) -> (Joined, Vec<remark::Noted>) {
             What::Remark(remark) => remarks.push(remark::Noted {
                 at: time.at,
                 precision: time.precision,
+                span: time.start.zip(time.end),
                 identity,
+                request: keys.request,
                 remark: *remark,
             }),
             What::Lifecycle(step) => {

@@ -126,11 +126,12 @@ pub(crate) fn build_among(joined: Joined, listed: &Tools, others: bool) -> Vec<T
 
 fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>) -> Timeline {
     let (mut sessions, of_session) = session::gather(&contacts);
-    let eras: Vec<Option<Era>> = contacts
+    let mut eras: Vec<Option<Era>> = contacts
         .iter()
         .zip(&of_session)
         .map(|(contact, at)| session::era(contact, at.map(|at| &sessions[at])))
         .collect();
+    session::eras_of_handshakes(&contacts, &mut eras);
     session::mark_ends(&mut sessions, &contacts, &of_session, &eras);
     let sends = send::gather(&contacts, &of_session, &eras);
     let streams = stream::gather(&contacts, &of_session, &eras);

@@ -95,6 +95,24 @@ pub(super) fn era(contact: &Contact, session: Option<&Session>) -> Option<Era> {
     })
 }
 
+/// Gives contacts of a log that keeps no session ids the era of the client's last handshake before them: the version
+/// that its answer names, else the one that was asked for.
+pub(super) fn eras_of_handshakes(contacts: &[Contact], eras: &mut [Option<Era>]) {
+    let mut agreed = None;
+    for (contact, era) in contacts.iter().zip(eras) {
+        if let Some(asked) = contact.initialize() {
+            let answered = contact.answers().find_map(|(_, outcome, _)| match outcome {
+                RpcOutcome::Initialized { protocol_version, .. } => protocol_version.as_deref(),
+                _ => None,
+            });
+            let wanted = asked.initialize.as_ref().and_then(|asked| asked.protocol_version.as_deref());
+            agreed = answered.or(wanted).and_then(Era::of_revision);
+        } else if era.is_none() && !contact.exchange.logged.session_in {
+            *era = agreed;
+        }
+    }
+}
+
 /// Marks what ended each session.
 pub(super) fn mark_ends(
     sessions: &mut [Session],

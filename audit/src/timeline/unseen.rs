@@ -50,7 +50,7 @@ pub(super) fn gather(joined: &Joined) -> Unseen {
             LifecycleStep::SessionCreated | LifecycleStep::SessionRestored => {
                 unseen.births.push(Birth { at, origin, session });
             }
-            LifecycleStep::ResponseUnsent if joined.contacts.is_empty() => {
+            LifecycleStep::ResponseUnsent if joined.said || joined.contacts.is_empty() => {
                 unseen.unsent.push(Unsent { at, origin, id: told.what.rpc_id.clone(), session });
             }
             _ => {}
