@@ -48,6 +48,11 @@ pub trait Adapter: Send + Sync {
 
 /// Reads the records of one file in order, for formats whose records depend on each other.
 pub trait Reader: Send {
+    /// The format's name as shown to people, where it differs from file to file.
+    fn name(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Reads one record; events may be held back until more was seen.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 
 use super::detect::{Detector, Verdict};
 use super::haproxy::Haproxy;
-use super::har::Har;
+use super::har::Capture;
 use super::nginx::Nginx;
 use super::rpc::Keep;
 use super::wire::Wire;
@@ -177,7 +177,7 @@ impl Format {
             Kind::Plan(plan) => FileReader::Plan(plan.clone()),
             Kind::Nginx => FileReader::Each(Box::new(Nginx)),
             Kind::Haproxy => FileReader::Each(Box::new(Haproxy)),
-            Kind::Har => FileReader::Each(Box::new(Har::of_preface(preface))),
+            Kind::Har => FileReader::Ordered(Box::new(Capture::of_preface(preface, keep))),
             Kind::Wire => FileReader::Ordered(Box::new(Wire::new(keep))),
             Kind::None => FileReader::Nothing,
         }
@@ -197,6 +197,7 @@ impl FileReader {
     pub fn name<'a>(&self, format: &'a Format) -> &'a str {
         match self {
             FileReader::Each(adapter) => adapter.name(),
+            FileReader::Ordered(reader) => reader.name().unwrap_or(&format.name),
             _ => &format.name,
         }
     }

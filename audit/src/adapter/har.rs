@@ -4,8 +4,10 @@
 use super::access::{self, Draft};
 use super::field::{self, Field, Slot, record_fields};
 use super::rpc::{self, Keep};
-use super::{Adapter, RecordProblem, sse};
-use crate::event::{Body, Cause, Counts, End, Event, Known, Logged, Media, Nanos, Phase, SseEvent, Vantage};
+use super::{Adapter, Reader, RecordProblem, sse};
+use crate::event::{
+    Body, Cause, Counts, End, Event, Known, Logged, Media, Nanos, Phase, SseEvent, Vantage, What,
+};
 use crate::source::Record;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -40,6 +42,76 @@ impl Har {
             Dialect::Other
         };
         Har { dialect }
+    }
+}
+
+/// Reads one capture in order: whether the bodies of streams were kept, only a stream that has one tells.
+///
+/// A proxy that passes streams on as they come keeps none of their bytes (mitmproxy's `stream_large_bodies`), and writes
+/// for each that it was empty. What such a file says of a stream is held back until one with content is seen.
+#[derive(Debug)]
+pub struct Capture {
+    har: Har,
+    keep: Keep,
+    streams_kept: bool,
+    held: Vec<Event>,
+}
+
+impl Capture {
+    /// The reader for a document that begins with `preface`.
+    #[must_use]
+    pub fn of_preface(preface: &[u8], keep: Keep) -> Capture {
+        Capture { har: Har::of_preface(preface), keep, streams_kept: false, held: Vec::new() }
+    }
+}
+
+impl Reader for Capture {
+    fn name(&self) -> Option<&'static str> {
+        Some(self.har.name())
+    }
+
+    fn read(&mut self, record: Record<'_>, sink: &mut dyn FnMut(Event)) -> Result<(), RecordProblem> {
+        let mut read = Vec::new();
+        self.har.read(record, self.keep, &mut |event| read.push(event))?;
+        for event in read {
+            match stream(&event) {
+                Some(events) if !self.streams_kept && events.is_empty() => self.held.push(event),
+                told => {
+                    if told.is_some_and(|events| !events.is_empty()) {
+                        self.streams_kept = true;
+                        self.held.drain(..).for_each(&mut *sink);
+                    }
+                    sink(event);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, sink: &mut dyn FnMut(Event)) {
+        for mut event in self.held.drain(..) {
+            forget_stream(&mut event);
+            sink(event);
+        }
+    }
+}
+
+/// The events of an exchange's stream, where it has one that was recorded.
+fn stream(event: &Event) -> Option<&[SseEvent]> {
+    match &event.what {
+        What::Exchange(exchange) => exchange.response.events.as_deref(),
+        _ => None,
+    }
+}
+
+/// Neither what a stream delivered nor whether that was all is known.
+fn forget_stream(event: &mut Event) {
+    let What::Exchange(exchange) = &mut event.what else { return };
+    exchange.response.events = None;
+    exchange.response.bytes = None;
+    exchange.logged.response_body = false;
+    if exchange.end.cause == Cause::Complete {
+        exchange.end = access::end(Cause::Unknown, Phase::Unknown, Known::Derived, None);
     }
 }
 
