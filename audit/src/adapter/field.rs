@@ -245,6 +245,32 @@ pub fn first<'a>(slot: &mut Option<Field<'a>>, value: Field<'a>) {
     }
 }
 
+/// JSON text in which nginx wrote `\xNN` for a byte, as it does without `escape=json`: quotes, backslashes, control bytes
+/// and all bytes beyond ASCII. None if there is no such escape.
+pub(super) fn without_hex_escapes(text: &[u8]) -> Option<Vec<u8>> {
+    memchr::memmem::find(text, b"\\x")?;
+    let mut mended = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        mended.extend_from_slice(&rest[..at]);
+        let byte = (rest.get(at + 1) == Some(&b'x')).then(|| hex(rest.get(at + 2..at + 4)?)).flatten();
+        match byte {
+            Some(byte @ (b'"' | b'\\')) => mended.extend_from_slice(&[b'\\', byte]),
+            Some(byte @ 0..0x20) => mended.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            Some(byte) => mended.push(byte),
+            // Another escape, or a backslash that stands for itself: left as it is, with what it escapes.
+            None => mended.extend_from_slice(&rest[at..rest.len().min(at + 2)]),
+        }
+        rest = &rest[rest.len().min(at + if byte.is_some() { 4 } else { 2 })..];
+    }
+    mended.extend_from_slice(rest);
+    Some(mended)
+}
+
+fn hex(digits: &[u8]) -> Option<u8> {
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,5 +298,18 @@ mod tests {
         assert_eq!(read("\"200\"").number::<u16>(), Some(200));
         assert_eq!(read("200").number::<u16>(), Some(200));
         assert_eq!((read("\"-\"").get(), read("null").get(), read("[1]").get()), (None, None, None));
+    }
+
+    #[test]
+    fn hex_escapes_become_json() {
+        let mend = |text: &str| without_hex_escapes(text.as_bytes()).map(|b| String::from_utf8(b).unwrap());
+        assert_eq!(mend(r#"{"a":"plain \n"}"#), None);
+        assert_eq!(
+            mend(r#"{"a":"{\x22k\x22:\x22v\x5C\x22\x22}\x0A"}"#).as_deref(),
+            Some("{\"a\":\"{\\\"k\\\":\\\"v\\\\\\\"\\\"}\\u000a\"}")
+        );
+        assert_eq!(mend(r#"{"a":"\xC3\xA9"}"#).as_deref(), Some("{\"a\":\"é\"}"));
+        // What is no such escape stays as it is, for the parser to name.
+        assert_eq!(mend(r#"\\x22 \xZZ \x"#).as_deref(), Some(r#"\\x22 \xZZ \x"#));
     }
 }

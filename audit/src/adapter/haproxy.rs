@@ -17,28 +17,28 @@ pub struct Haproxy;
 record_fields! {
     Line {
         epoch: "ts";
-        time: "time" | "tr" | "request_date";
+        time: "time" | "tr" | "request_date" | "t";
         accepted: "accept_date";
-        remote_addr: "remote_addr" | "client_ip" | "src";
-        remote_port: "remote_port" | "client_port";
+        remote_addr: "remote_addr" | "client_ip" | "src" | "ci";
+        remote_port: "remote_port" | "client_port" | "cp";
         forwarded_for: "x_forwarded_for" | "xff" | "req_x_forwarded_for";
-        server: "server";
-        server_addr: "server_addr" | "server_ip";
+        server: "server" | "s";
+        server_addr: "server_addr" | "server_ip" | "si";
         idle: "Ti" | "t_idle";
         handshake: "Th";
         connect: "Tc" | "t_connect";
         response: "Tr" | "t_response";
         active: "Ta" | "t_active";
-        status: "status";
-        bytes: "bytes_read";
-        state: "termination_state" | "tsc";
+        status: "status" | "ST";
+        bytes: "bytes_read" | "B";
+        state: "termination_state" | "tsc" | "termination" | "term_state";
         retries: "retries" | "rc";
-        method: "method" | "request_method";
-        uri: "uri" | "path";
-        unique_id: "unique_id" | "request_id";
+        method: "method" | "request_method" | "HM";
+        uri: "uri" | "path" | "HU";
+        unique_id: "unique_id" | "request_id" | "ID";
         user_agent: "user_agent" | "req_user_agent";
-        session_in: "session_in" | "req_mcp_session_id";
-        session_out: "session_out" | "res_mcp_session_id";
+        session_in: "session_in" | "req_mcp_session_id" | "mcp_session_id";
+        session_out: "session_out" | "res_mcp_session_id" | "mcp_session_id_out";
         last_event_id: "last_event_id" | "req_last_event_id";
         protocol_version: "protocol_version" | "req_mcp_protocol_version";
         mcp_method: "mcp_method" | "req_mcp_method";
@@ -46,7 +46,7 @@ record_fields! {
         traceparent: "traceparent" | "req_traceparent";
         content_type: "content_type_out" | "res_content_type";
         retry_after: "retry_after" | "res_retry_after";
-        request_body: "request_body" | "req_body";
+        request_body: "request_body" | "req_body" | "body";
     }
 }
 
@@ -77,7 +77,9 @@ impl Adapter for Haproxy {
 fn time_of(line: &Line<'_>, record: &Record<'_>) -> Option<Time> {
     let milli = 1_000_000;
     let length = line.active.millis();
-    let epoch = line.epoch.get().and_then(|text| field::decimal(text, 9));
+    // `%Ts.%ms`, under the name of its own or of the time.
+    let decimal = |text| field::decimal(text, 9);
+    let epoch = line.epoch.get().and_then(decimal).or_else(|| line.time.get().and_then(decimal));
     let request = line.time.get().and_then(field::common_log_time);
     if let Some((local, zoned)) = request {
         let zone = if zoned { 0 } else { epoch.map_or(0, |epoch| zone_offset(local, epoch)) };
@@ -122,7 +124,7 @@ fn fill_request(draft: &mut Draft, line: &Line<'_>, keep: Keep) {
 fn fill_response(draft: &mut Draft, line: &Line<'_>) {
     let exchange = &mut draft.exchange;
     exchange.status = line.status.number::<i32>().and_then(|status| u16::try_from(status.max(0)).ok());
-    exchange.end = line.state.get().map_or_else(
+    exchange.end = state_of(line).map_or_else(
         || access::end(Cause::Unknown, Phase::Unknown, Known::Derived, None),
         |state| end_of(state, exchange.status),
     );
@@ -141,9 +143,14 @@ fn fill_response(draft: &mut Draft, line: &Line<'_>) {
         last_event_id: line.last_event_id.is_some(),
         request_body: line.request_body.is_some(),
         response_body: false,
-        end: line.state.is_some(),
+        end: state_of(line).is_some(),
         instance: line.server.get().or(line.server_addr.get()).is_some(),
     };
+}
+
+/// The termination state: `%ts` is both its name and that of a timestamp in other logs.
+fn state_of<'l>(line: &'l Line<'_>) -> Option<&'l str> {
+    line.state.get().or(line.epoch.get().filter(|text| !text.starts_with(|c: char| c.is_ascii_digit())))
 }
 
 /// HAProxy's manual, "Session state at disconnection": who ended it first, then in which phase.
@@ -158,6 +165,8 @@ fn end_of(state: &str, status: Option<u16>) -> End {
     let cause = match (who, place) {
         ('S' | 's', 'C' | 'Q') => Cause::ConnectFailed,
         ('C', _) => Cause::ClientAbort,
+        // `timeout client` of the proxy: no data went either way on a stream that was idle.
+        ('c', 'D' | 'L') => Cause::ProxyDeadline,
         ('c', _) => Cause::ClientTimeout,
         ('S' | 'D', _) => Cause::UpstreamAbort,
         ('s', _) => Cause::UpstreamIdleTimeout,

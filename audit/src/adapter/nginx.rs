@@ -60,8 +60,16 @@ impl Adapter for Nginx {
     }
 
     fn read(&self, record: Record<'_>, keep: Keep, sink: &mut dyn FnMut(Event)) -> Result<(), RecordProblem> {
-        let line: Line<'_> = serde_json::from_slice(record.bytes)
-            .map_err(|why| RecordProblem::Malformed { format: "nginx access line", why: why.to_string() })?;
+        let mended;
+        let line: Line<'_> = match serde_json::from_slice(record.bytes) {
+            Ok(line) => line,
+            Err(why) => {
+                let broken =
+                    || RecordProblem::Malformed { format: "nginx access line", why: why.to_string() };
+                mended = field::without_hex_escapes(record.bytes).ok_or_else(broken)?;
+                serde_json::from_slice(&mended).map_err(|_| broken())?
+            }
+        };
         let time = time_of(&line, &record).ok_or(RecordProblem::NoTime)?;
         let mut draft = Draft::new(access::method_of(line.method.get().unwrap_or_default()), time);
         fill_request(&mut draft, &line, keep);
