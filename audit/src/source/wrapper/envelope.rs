@@ -1,7 +1,7 @@
 //! Wrappers that are JSON objects around the record.
 //! Knows which keys make which shell; a record's own keys never do.
 
-use super::{Inner, Peeled, Piece, export, jaeger, otlp};
+use super::{Inner, Peeled, Piece, export, jaeger, otlp, text};
 use crate::mapping::clock;
 use crate::source::record::Shipped;
 use serde::Deserialize;
@@ -173,6 +173,18 @@ fn container(s: &Shell<'_>) -> Option<Peeled> {
     let log = s.log?;
     if fluent {
         let inner = if is_object(log) { return None } else { string(Some(log))? };
+        // The runtime's own tag, where nobody joined the pieces before: `P` until the line's last one.
+        if let Some(tag) = string(s._p) {
+            let names = [string(s.stream), shipped.instance.as_deref().map(Cow::Borrowed)];
+            let stream = names.into_iter().flatten().collect::<Vec<_>>().join("/").into_bytes();
+            return Some(Peeled::Piece(Piece {
+                layer: "fluent bit",
+                stream,
+                text: inner.as_bytes().to_vec(),
+                last: &*tag != "P",
+                shipped,
+            }));
+        }
         return Some(Peeled::Inner("fluent bit", vec![Inner::new(inner.as_bytes(), shipped)]));
     }
     let (stream, _) = (s.stream?, s.time?);
@@ -196,7 +208,7 @@ fn pod(kubernetes: &RawValue) -> Option<Box<str>> {
 }
 
 /// A shipper that puts the line into `message`: Vector, Filebeat, Fluent Bit, a LogEntry's `jsonPayload`.
-fn message(s: &Shell<'_>, text: &str) -> Option<Peeled> {
+fn message(s: &Shell<'_>, whole: &str) -> Option<Peeled> {
     // A program's own record has a logger or a level beside its message.
     let own = [s.logger, s.logger_name, s.level, s.levelname, s.name, s.target].iter().any(Option::is_some);
     if own {
@@ -218,11 +230,15 @@ fn message(s: &Shell<'_>, text: &str) -> Option<Peeled> {
         }
     }
     let shell = [s.source_type, s.at_timestamp, s.kubernetes, s.agent, s.ecs, s._p, s.date];
-    let sole = text.trim_ascii_end().len() <= s.message?.get().len() + "{\"message\":}".len() + 4;
+    let sole = whole.trim_ascii_end().len() <= s.message?.get().len() + "{\"message\":}".len() + 4;
     if !sole && !shell.iter().any(Option::is_some) {
         return None;
     }
-    let line = if s.source_type.is_some() { string(s.message)? } else { json_like(s.message?)? };
+    let line = if s.source_type.is_some() {
+        string(s.message)?
+    } else {
+        json_like(s.message?).or_else(|| string(s.message).filter(|line| text::is_cri(line.as_bytes())))?
+    };
     let shipped = Shipped {
         at: string(s.timestamp.or(s.at_timestamp).or(s.date)).and_then(|t| clock::any(&t)),
         instance: s.kubernetes.and_then(pod).or_else(|| string(s.host).map(Into::into)),

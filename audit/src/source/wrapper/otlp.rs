@@ -11,6 +11,7 @@ use crate::source::record::Shipped;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 type Raw<'a> = Option<&'a RawValue>;
 
@@ -198,7 +199,14 @@ fn flat(entry: &Entry<'_>, scope: &Scope<'_>, resource: &Resource<'_>) -> Inner 
         Some(Value { kvlist_value: Some(pairs), .. }) => {
             pairs.values.iter().for_each(|p| o.value(&p.key, &p.value))
         }
-        Some(body) => o.value("otel.body", body),
+        Some(body) => {
+            // A collector that reads files puts the whole line there: a record's own keys stand in it.
+            let line = string(body.string_value).unwrap_or_default();
+            match serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(&line) {
+                Ok(members) => members.iter().for_each(|(key, value)| o.raw(key, value.get())),
+                Err(_) => o.value("otel.body", body),
+            }
+        }
         None => {}
     }
     Inner::new(o.finish(), Shipped::default())

@@ -25,6 +25,11 @@ fn inner(layer: &'static str, text: &[u8], start: usize, at: Option<i64>) -> Pee
     Peeled::Inner(layer, vec![Inner::new(&text[start..], Shipped { at, ..Shipped::default() })])
 }
 
+/// Whether a text is a line as a container runtime writes it.
+pub(super) fn is_cri(text: &[u8]) -> bool {
+    cri(text).is_some()
+}
+
 /// `<RFC 3339> stdout|stderr P|F <text>` (Kubernetes CRI logging format).
 fn cri(text: &[u8]) -> Option<Piece> {
     if text.len() < 30 || !text[0].is_ascii_digit() {
