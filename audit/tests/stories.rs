@@ -18,7 +18,7 @@ struct Shows {
 }
 
 use Breach::{
-    DuplicateInvocation as Twice, OrphanedSession as Left, ResponseUndelivered as Lost,
+    BlindRetry as Again, DuplicateInvocation as Twice, OrphanedSession as Left, ResponseUndelivered as Lost,
     SessionDiscarded as Dropped,
 };
 use Certainty::{Likely, Possible, Proved};
@@ -114,26 +114,37 @@ const OWN: &[Shows] = &[
         format: "FastMCP, structured through structlog",
         found: &[(Twice, Possible)],
     },
+    Shows { file: "haproxy_other_names.jsonl", format: "HAProxy under other names", found: ALL },
     Shows { file: "haproxy_text.log", format: "HAProxy, default text", found: NOTHING },
     Shows { file: "har_mitmproxy.har", format: "HAR (mitmproxy)", found: BODIES },
+    Shows { file: "har_mitmproxy_streamed.har", format: "HAR (mitmproxy), streams passed on", found: BODIES },
     Shows { file: "ingress_nginx_cri.log", format: "ingress-nginx in CRI, own timeout", found: BODIES },
-    Shows { file: "inspector_protocol.json", format: "MCP Inspector, protocol", found: NOTHING },
+    Shows { file: "inspector_protocol.json", format: "MCP Inspector, protocol", found: &[(Again, Likely)] },
     Shows { file: "istio_text.log", format: "Istio, default text", found: NOTHING },
     Shows { file: "jaeger.json", format: "Jaeger, no arguments", found: &[(Twice, Possible)] },
+    Shows { file: "jaeger_elasticsearch.jsonl", format: "Jaeger in Elasticsearch", found: CLOSED },
     Shows { file: "java_gelf.jsonl", format: "Java SDK in GELF", found: &[(Lost, Likely)] },
     Shows { file: "java_logstash.jsonl", format: "Java SDK", found: &[(Lost, Likely)] },
     Shows { file: "litellm_no_reason.jsonl", format: "LiteLLM without a reason", found: &[(Lost, Likely)] },
+    Shows { file: "nginx_hex_escapes.jsonl", format: "nginx without escape=json", found: CLOSED },
     Shows { file: "nginx_text.log", format: "ingress-nginx, default text", found: NOTHING },
     Shows { file: "pino_http.jsonl", format: "pino-http", found: CLOSED },
-    Shows { file: "python_client_debug.jsonl", format: "Python SDK, client DEBUG", found: NOTHING },
+    Shows {
+        file: "python_client_debug.jsonl",
+        format: "Python SDK, client DEBUG",
+        found: &[(Again, Likely), (Dropped, Likely)],
+    },
     Shows { file: "python_otlp_logs.jsonl", format: "Python SDK in OTLP logs", found: &[(Lost, Likely)] },
     Shows { file: "traefik_clf.log", format: "Traefik, default text", found: NOTHING },
     Shows { file: "wrap_cloudwatch_insights.json", format: "CloudWatch Insights", found: CLOSED },
     Shows { file: "wrap_cloudwatch_s3.txt", format: "CloudWatch export to S3", found: CLOSED },
     Shows { file: "wrap_elasticdump.jsonl", format: "elasticdump", found: CLOSED },
     Shows { file: "wrap_elasticsearch.json", format: "Elasticsearch", found: CLOSED },
+    Shows { file: "wrap_elasticsearch_cri.jsonl", format: "Kubernetes CRI in Elasticsearch", found: CLOSED },
     Shows { file: "wrap_fluentbit.jsonl", format: "Fluent Bit", found: CLOSED },
+    Shows { file: "wrap_fluentbit_pieces.jsonl", format: "Fluent Bit, pieces not joined", found: CLOSED },
     Shows { file: "wrap_journald.jsonl", format: "journald", found: CLOSED },
+    Shows { file: "wrap_otlp_lines.jsonl", format: "OTLP logs of a file's lines", found: CLOSED },
     Shows { file: "wrap_splunk.jsonl", format: "Splunk", found: CLOSED },
     Shows { file: "wrap_vector.jsonl", format: "Vector", found: CLOSED },
 ];
@@ -211,7 +222,7 @@ fn the_table_of_evidence_is_what_the_tests_hold() {
     for shows in SAMPLES.iter().chain(OWN) {
         rows.insert(shows.format.to_owned(), shows.found);
     }
-    let columns = [Twice, Lost, Dropped, Left];
+    let columns = [Twice, Again, Lost, Dropped, Left];
     let mut page = String::from(
         "# What each log can show\n\nOne story, told by every format: a client calls a tool, the stream is cut after a minute, the client opens a second \
          session and calls\nagain. *certain*, *likely* and *possible* are what is said of it from that log alone; *impossible*: the log lacks the facts. Several \
@@ -233,6 +244,9 @@ fn the_table_of_evidence_is_what_the_tests_hold() {
                 Some(Proved) => "certain",
                 Some(Likely) => "likely",
                 Some(Possible) => "possible",
+                // A call that is not shown to have reached a server is told as one sent blindly.
+                None if column == Again && found.iter().any(|(b, _)| *b == Twice) => "–",
+                None if column == Twice && found.iter().any(|(b, _)| *b == Again) => "–",
                 // A session that its client left is told as one or the other, by who closed.
                 None if column == Left || (column == Dropped && found.iter().any(|(b, _)| *b == Left)) => "–",
                 None => "impossible",
@@ -247,4 +261,53 @@ fn the_table_of_evidence_is_what_the_tests_hold() {
     }
     let is = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(is == page, "docs/formats/evidence.md is out of date: run this test with UNBROKEN_BLESS=1");
+}
+
+/// A log without headers beside one that does not say why a stream ended: together they say who cut.
+#[test]
+fn a_second_log_says_who_cut() {
+    let folder = repository().join("fixtures/logs/formats");
+    let both = |second: &str| {
+        let mut found = Vec::new();
+        let files = [folder.join("agentgateway_text.log"), folder.join(second)];
+        run(&files, &Options { threads: 1, ..Options::default() }, &mut |finding| found.push(finding));
+        told(&found)
+    };
+    let expected = |dropped| {
+        let mut all = vec![(Twice, Likely), (Lost, Likely), (Dropped, dropped)];
+        all.sort();
+        all
+    };
+    for second in ["istio_text.log", "haproxy_text.log"] {
+        assert_eq!(both(second), expected(Likely), "{second}");
+    }
+    for second in ["nginx_text.log", "traefik_clf.log"] {
+        assert_eq!(both(second), expected(Possible), "{second} tells no reason, and takes nothing away");
+    }
+}
+
+/// A balancer's log holds no word on the exchanges that it does not speak of: they did not end properly for that.
+#[test]
+fn a_second_log_of_another_hop_vouches_for_nothing() {
+    let folder = repository().join("fixtures/logs/formats");
+    let lines = std::fs::read_to_string(folder.join("nginx_hex_escapes.jsonl")).unwrap();
+    // nginx's own timeout: it calls the exchange complete, and no byte count tells more.
+    let lines = lines.replace("\"request_completion\":\"\"", "\"request_completion\":\"OK\"");
+    let lines = lines.replace("\"body_bytes_sent\"", "\"other_bytes\"");
+    let own = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(own.path(), lines).unwrap();
+    let with = |second: Option<&str>| {
+        let mut found = Vec::new();
+        let files: Vec<PathBuf> =
+            [own.path().to_owned()].into_iter().chain(second.map(|name| folder.join(name))).collect();
+        run(&files, &Options { threads: 1, ..Options::default() }, &mut |finding| found.push(finding));
+        told(&found)
+    };
+    let mut alone = BODIES.to_vec();
+    alone.sort();
+    assert_eq!(with(None), alone);
+    assert_eq!(with(Some("nginx_text.log")), alone);
+    let mut cut = ALL.to_vec();
+    cut.sort();
+    assert_eq!(with(Some("istio_text.log")), cut);
 }
