@@ -14,6 +14,7 @@ mod thin;
 
 use crate::adapter::formats::Formats;
 use crate::adapter::rpc::Keep;
+use crate::cost::{Costs, Stage};
 use crate::event::{Event, Nanos};
 use crate::finding::{Finding, Sent};
 use crate::join::{self, Clocks, moment};
@@ -64,6 +65,8 @@ pub(crate) struct Terms {
     pub(crate) room: usize,
     /// Silence in log time after which a client or session is over, in nanoseconds.
     pub(crate) horizon: Nanos,
+    /// How far behind the others a record may come, in nanoseconds.
+    pub(crate) disorder: Nanos,
     /// Rows are wanted too.
     pub(crate) rows: bool,
     /// Look at every record, also where few would do.
@@ -77,6 +80,7 @@ pub(crate) struct Again<'p> {
     pub(crate) recall: Recall<'p>,
     pub(crate) formats: &'p Formats,
     pub(crate) keep: Keep,
+    pub(crate) costs: &'p Costs,
 }
 
 /// What was given up or put aside to stay within memory.
@@ -88,8 +92,6 @@ pub(crate) struct Given {
     pub(crate) late: u64,
     /// Bytes that went through the temporary file.
     pub(crate) spilled: u64,
-    /// Records that a judgement looked at in full.
-    pub(crate) looked: u64,
 }
 
 /// One client that waits.
@@ -163,7 +165,7 @@ pub(crate) struct Ledger<'p> {
 #[derive(Debug, Default)]
 struct Told {
     prints: HashSet<u64, BuildRapid>,
-    /// The finding that a send stands in, by its place and the breach.
+    /// The finding that a send stands in, by its place.
     sends: HashMap<u64, u64, BuildRapid>,
 }
 
@@ -173,8 +175,7 @@ impl Told {
     fn is_news(&mut self, finding: &Finding) -> bool {
         let print = route::hash(&finding.fingerprint);
         let place = |sent: &Sent| {
-            route::hash(&sent.exhibit.path) ^ route::hash(finding.breach.0.id()).rotate_left(7)
-                ^ sent.exhibit.offset.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            route::hash(&sent.exhibit.path) ^ sent.exhibit.offset.wrapping_mul(0x9e37_79b9_7f4a_7c15)
         };
         let mut stories = finding.sends.iter().map(|sent| self.sends.get(&place(sent)));
         let first = stories.next().flatten();
@@ -221,6 +222,12 @@ impl<'p> Ledger<'p> {
         }
     }
 
+    /// Takes records in, one after the other.
+    pub(crate) fn enter_all(&mut self, entries: Vec<Entry>, emit: &mut Emit<'_>) {
+        let costs = self.again.costs;
+        costs.time(Stage::Store, || entries.into_iter().for_each(|entry| self.enter(entry, emit)));
+    }
+
     /// Takes a record in, and judges what is over by then.
     pub(crate) fn enter(&mut self, entry: Entry, emit: &mut Emit<'_>) {
         if self.is_large {
@@ -242,7 +249,7 @@ impl<'p> Ledger<'p> {
         if self.paths.len() < 2 {
             return Clocks::default();
         }
-        let Again { recall, formats, keep } = &self.again;
+        let Again { recall, formats, keep, .. } = &self.again;
         let mut events = Vec::with_capacity(self.small.len());
         for entry in &self.small {
             match entry {
@@ -301,7 +308,8 @@ impl<'p> Ledger<'p> {
 
     /// Lets log time go on to `at`.
     fn pass(&mut self, at: Nanos, emit: &mut Emit<'_>) {
-        self.given.late += u64::from(at < self.now.saturating_sub(self.terms.horizon));
+        let behind = self.terms.horizon.saturating_add(self.terms.disorder);
+        self.given.late += u64::from(at < self.now.saturating_sub(behind));
         self.now = self.now.max(at);
         if self.swept == Nanos::MIN {
             self.swept = self.now;
@@ -315,7 +323,7 @@ impl<'p> Ledger<'p> {
     fn sweep(&mut self, emit: &mut Emit<'_>) {
         self.swept = self.now;
         let horizon = self.terms.horizon;
-        let cut = self.now.saturating_sub(horizon);
+        let cut = self.now.saturating_sub(horizon).saturating_sub(self.terms.disorder);
         let waiting = (0..).zip(&self.clients).filter_map(|(at, client)| Some((at, client.as_ref()?)));
         let mut due: Vec<(Nanos, u32, Cut)> = waiting
             .filter_map(|(at, client)| {
@@ -336,6 +344,7 @@ impl<'p> Ledger<'p> {
 
     /// Moves waiting bytes into the temporary file; where that fails, clients are judged before their time instead.
     fn put_aside(&mut self, emit: &mut Emit<'_>) {
+        self.again.costs.add_spill();
         let mut broken = false;
         for client in self.clients.iter_mut().flatten() {
             let before = client.size();
@@ -403,6 +412,7 @@ impl<'p> Ledger<'p> {
                 recall: &self.again.recall,
                 formats: self.again.formats,
                 keep: self.again.keep,
+                costs: self.again.costs,
                 rows: self.terms.rows,
                 all: self.terms.all,
             };
@@ -417,12 +427,11 @@ impl<'p> Ledger<'p> {
     }
 
     fn close(&mut self, judged: Judged) -> Vec<Finding> {
-        let Judged { index, heard, over, kept, looked } = judged;
+        let Judged { index, heard, over, kept } = judged;
         let Heard { mut findings, tally, tables } = heard;
         self.tally.add(tally);
         self.tables.add(tables);
         self.given.early += over.len() as u64;
-        self.given.looked += looked;
         let client = self.clients[index as usize].as_mut().expect("a client waits until it is judged");
         match kept {
             Some(kept) => {
@@ -468,7 +477,7 @@ impl<'p> Ledger<'p> {
     }
 
     fn judge_small(&mut self, emit: &mut Emit<'_>) {
-        let Again { recall, formats, keep } = &self.again;
+        let Again { recall, formats, keep, .. } = &self.again;
         let mut events = Vec::with_capacity(self.small.len());
         for entry in std::mem::take(&mut self.small) {
             match entry {
@@ -478,8 +487,7 @@ impl<'p> Ledger<'p> {
                 }
             }
         }
-        self.given.looked += events.len() as u64;
-        let part = Part { rows: self.terms.rows, ..Part::ALL };
+        let part = Part { rows: self.terms.rows, costs: Some(self.again.costs), ..Part::ALL };
         let heard = verdict::hear(events, self.paths, &self.whole, &part);
         self.tally.add(heard.tally);
         self.tables.add(heard.tables);

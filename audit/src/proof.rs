@@ -1,6 +1,7 @@
 //! Findings as data: steps, exhibits, words and fingerprints, built from a timeline.
 //! Knows how things are said; not whether they are a breach.
 
+use crate::cost::Costs;
 use crate::event::{Cause, Method, Nanos, Origin, RpcId, Text, Vantage};
 use crate::finding::{
     BreachId, Certainty, Exhibit, Finding, LevelId, Piece, Role, SameBy, Sent, Step, Words,
@@ -23,6 +24,8 @@ pub struct Court<'a> {
     pub resumes: HashSet<usize>,
     /// What was found so far.
     pub findings: Vec<Finding>,
+    /// Where the time of each rule is noted, if it is.
+    pub costs: Option<&'a Costs>,
 }
 
 impl Court<'_> {

@@ -85,8 +85,12 @@ pub fn check(timeline: &Timeline, court: &mut Court<'_>) {
     let case = Case { timeline, chains: &chains, chain_of };
     court.client = timeline.client.program();
     court.resumes.clear();
-    for rule in ALL {
+    for (at, rule) in ALL.iter().enumerate() {
+        let begun = court.costs.map(|costs| (costs, std::time::Instant::now()));
         (rule.check)(&case, court);
+        if let Some((costs, begun)) = begun {
+            costs.add_rule(at, begun);
+        }
     }
 }
 

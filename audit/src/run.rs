@@ -4,6 +4,7 @@
 use crate::adapter::formats::Formats;
 use crate::adapter::intake::{Intake, Taken};
 use crate::adapter::rpc::Keep;
+use crate::cost::Costs;
 use crate::event::{Nanos, Place};
 use crate::finding::Finding;
 use crate::join::Ahead;
@@ -13,6 +14,7 @@ use crate::spread::Charts;
 use crate::table::Tables;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a run may be told.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +32,13 @@ pub struct Options {
     /// Silence in log time after which a client or session of an input that does not fit into memory is over, in
     /// nanoseconds; 0: the default (30 minutes).
     pub horizon: Nanos,
+    /// How far behind the others in log time a record may come, in nanoseconds; 0: the default (1 minute). Clients are judged
+    /// that much later.
+    pub disorder: Nanos,
+    /// The known formats with those of the mapping files, if they are at hand; [`Options::mappings`] are then not read.
+    pub formats: Option<Arc<Formats>>,
+    /// Where the run notes what it costs, for whoever watches it.
+    pub costs: Option<Arc<Costs>>,
     /// Look at every record in full, also at ordinary ones that no finding can rest on. Slower, and never another output;
     /// tests hold the one against the other.
     pub every_record: bool,
@@ -50,6 +59,8 @@ const MEMORY: usize = 256 << 20;
 /// Silence after which nothing more is expected, where nobody says how long. Idle timeouts of servers and balancers are
 /// minutes; a client that comes back later than this starts anew.
 const HORIZON: Nanos = 30 * 60 * 1_000_000_000;
+/// How far out of order records may be, where nobody says.
+const DISORDER: Nanos = 60 * 1_000_000_000;
 
 /// Records that are judged as a whole where nobody says how many: some ten megabytes of facts.
 const SMALL: usize = 10_000;
@@ -59,8 +70,9 @@ impl Options {
     fn terms(&self, rows: bool) -> Terms {
         let memory = if self.memory == 0 { MEMORY } else { self.memory };
         let horizon = if self.horizon == 0 { HORIZON } else { self.horizon };
+        let disorder = if self.disorder == 0 { DISORDER } else { self.disorder };
         let small = if self.small == 0 { SMALL } else { self.small };
-        Terms { room: memory / 16, horizon, rows, all: self.every_record, small }
+        Terms { room: memory / 16, horizon, disorder, rows, all: self.every_record, small }
     }
 }
 
@@ -179,11 +191,12 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit
     let paths: Vec<String> = order.iter().map(|at| source::shown(&files[*at]).into_owned()).collect();
     let keep = Keep { arguments: options.keep_arguments };
     let recall = Recall::new(order.iter().map(|at| &files[*at]).collect());
-    let again = Again { recall, formats: &formats, keep };
+    let costs = options.costs.clone().unwrap_or_default();
+    let again = Again { recall, formats: &formats, keep, costs: &costs };
     let mut ledger = Ledger::new(&paths, options.terms(tables.is_some()), again);
     let open = |number: usize| {
         let file = u32::try_from(number).unwrap_or(u32::MAX);
-        Intake::open(&files[order[number]], file, &formats, &limits, keep, true)
+        Intake::open(&files[order[number]], file, &formats, &limits, keep, Some(&costs))
     };
     let taken = read_all(order.len(), &open, &mut ledger, emit);
     let closed = ledger.finish(emit);
@@ -312,8 +325,7 @@ impl<'f> Open<'f> {
         let mut read: Vec<Entry> = self.waiting.by_ref().collect();
         while self.more || !read.is_empty() {
             let now = std::mem::take(&mut read);
-            (read, ()) =
-                rayon::join(|| self.batch(), || now.into_iter().for_each(|entry| ledger.enter(entry, emit)));
+            (read, ()) = rayon::join(|| self.batch(), || ledger.enter_all(now, emit));
         }
         self.intake.take().map(|intake| intake.finish(&mut |_| {}))
     }
@@ -382,7 +394,10 @@ fn unspilled(why: std::io::Error) -> Problem {
 
 /// The shipped formats and those of the mapping files; a mapping that cannot be used, alone or beside those before it, is
 /// named and left out.
-fn formats(options: &Options, problems: &mut Vec<Problem>) -> Formats {
+fn formats(options: &Options, problems: &mut Vec<Problem>) -> Arc<Formats> {
+    if let Some(formats) = &options.formats {
+        return Arc::clone(formats);
+    }
     let mut formats = Formats::load(&[]).expect("the shipped mappings are compiled by a test");
     let mut mappings = Vec::new();
     for path in &options.mappings {
@@ -402,7 +417,7 @@ fn formats(options: &Options, problems: &mut Vec<Problem>) -> Formats {
             }
         }
     }
-    formats
+    Arc::new(formats)
 }
 
 fn unusable(path: String, why: &str) -> Problem {

@@ -1,6 +1,7 @@
 //! Events in, findings and counts out: join, timelines and rules as one pure function.
 //! Knows no file and no reader; the same events give the same findings in whatever order they come.
 
+use crate::cost::Costs;
 use crate::event::{Event, Method, Nanos};
 use crate::finding::{Finding, Step};
 use crate::join::{self, Ahead, Clocks, Joined};
@@ -89,23 +90,30 @@ pub(crate) struct Part<'p> {
     pub(crate) rows: bool,
     /// The records are all there, so that sessions can be counted by them.
     pub(crate) sessions: bool,
+    /// Where the time of each rule is noted, if it is.
+    pub(crate) costs: Option<&'p Costs>,
 }
 
 impl Part<'_> {
     /// All there is.
-    pub(crate) const ALL: Part<'static> = Part { done: None, rows: false, sessions: true };
+    pub(crate) const ALL: Part<'static> = Part { done: None, rows: false, sessions: true, costs: None };
 }
 
 /// Judges a part of an input.
 pub(crate) fn hear(events: Vec<Event>, paths: &[String], whole: &Whole, part: &Part<'_>) -> Heard {
-    let Part { done, rows, sessions } = *part;
+    let Part { done, rows, sessions, .. } = *part;
     let joined = join::join_among(events, whole.remarked, whole.clocks.as_ref());
     let mut heard = Heard::default();
     heard.tally.counts.span = span(&joined);
     heard.tally.counts.ahead.clone_from(&joined.ahead);
     let timelines = timeline::build_among(joined, &whole.tools, whole.others);
-    let mut court =
-        Court { paths, client: None, resumes: std::collections::HashSet::new(), findings: Vec::new() };
+    let mut court = Court {
+        paths,
+        client: None,
+        resumes: std::collections::HashSet::new(),
+        findings: Vec::new(),
+        costs: part.costs,
+    };
     for timeline in &timelines {
         rules::check(timeline, &mut court);
         let is_done = |at: usize| {

@@ -3,6 +3,9 @@
 
 use clap::Args;
 use std::path::PathBuf;
+use std::time::Duration;
+use unbroken_audit::cost::{Costs, STAGES};
+use unbroken_audit::run::Summary;
 
 /// What to audit.
 #[derive(Args, Debug)]
@@ -19,10 +22,13 @@ pub(crate) struct AuditArgs {
     /// Memory that the run may take, as in 64MiB; what does not fit waits in a temporary file [default: 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "0", hide_default_value = true)]
     pub(crate) memory: usize,
-    /// Silence in log time, as in 45m, after which a client of a log that does not fit into memory is judged;
-    /// records may come that much out of order [default: 30m]
+    /// Silence in log time, as in 45m, after which a client of a log of more than 10,000 records is judged
+    /// [default: 30m]
     #[arg(long, value_name = "TIME", value_parser = span, default_value = "0s", hide_default_value = true)]
     pub(crate) horizon: i64,
+    /// How far behind the others in log time a record may come, as in 5m [default: 1m]
+    #[arg(long, value_name = "TIME", value_parser = span, default_value = "0s", hide_default_value = true)]
+    pub(crate) disorder: i64,
     /// What findings are reported.
     #[command(flatten)]
     pub(crate) scope: crate::scope::ScopeArgs,
@@ -45,6 +51,13 @@ impl AuditArgs {
         files.sort();
         files.dedup();
         files
+    }
+
+    /// Bytes of all files; none if one of them does not tell.
+    pub(crate) fn length(&self) -> Option<u64> {
+        let length =
+            |path: &PathBuf| path.metadata().ok().filter(|kind| kind.is_file()).map(|kind| kind.len());
+        self.files().iter().map(length).sum()
     }
 }
 
@@ -82,20 +95,30 @@ pub(crate) fn span(word: &str) -> Result<i64, String> {
 }
 
 /// What a run read and how, for people who wonder.
-pub(crate) fn stats(seen: &unbroken_audit::run::Summary, bytes: u64, took: std::time::Duration) -> String {
+pub(crate) fn stats(seen: &Summary, costs: &Costs, took: Duration) -> String {
     let records: u64 = seen.files.iter().map(|file| file.records).sum();
     let events: u64 = seen.files.iter().map(|file| file.events).sum();
     let seconds = took.as_secs_f64().max(0.001);
-    format!(
+    let (bytes, milli) = (costs.bytes(), |nanos: u64| nanos as f64 / 1e6);
+    let mut text = format!(
         "read {bytes} bytes in {} files, {:.1} MB/s over {seconds:.2} s; {records} records, {events} events, \
-         {} sessions; {} sessions judged early, {} events came late, {} bytes put aside",
+         {} sessions; {} sessions judged early, {} events came late, {} bytes put aside\n\
+         records read in full: {}; memory was full {} times",
         seen.files.len(),
         bytes as f64 / 1e6 / seconds,
         seen.sessions,
         seen.judged_early,
         seen.late,
         seen.spilled,
-    )
+        costs.parsed(),
+        costs.spills(),
+    );
+    let stages = STAGES.map(|(stage, name)| format!("{name} {:.0} ms", milli(costs.stage(stage))));
+    text.push_str(&format!("\ntime over all threads: {}", stages.join(", ")));
+    for (breach, nanos) in costs.rules() {
+        text.push_str(&format!("\n  {:8.1} ms  {}", milli(nanos), breach.id()));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::fault::Fault;
 use crate::lint::{self, LintArgs};
 use crate::output::Outputs;
 use crate::scope::{Scope, ScopeArgs};
-use crate::{baseline, mapping, translation};
+use crate::{baseline, mapping, progress, translation};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use unbroken_audit::run;
@@ -35,7 +35,7 @@ impl Work<'_> {
                 Ok(translation::code::summary(&outcome))
             }
             Work::Traffic(args) => {
-                mapping::load(&args.mapping)?;
+                let costs = std::sync::Arc::new(unbroken_audit::cost::Costs::default());
                 let options = run::Options {
                     threads: shared.threads,
                     keep_arguments: shared.reveal,
@@ -43,6 +43,9 @@ impl Work<'_> {
                     max_record: args.max_record,
                     memory: args.memory,
                     horizon: args.horizon,
+                    disorder: args.disorder,
+                    formats: Some(std::sync::Arc::new(mapping::load(&args.mapping)?)),
+                    costs: Some(std::sync::Arc::clone(&costs)),
                     ..run::Options::default()
                 };
                 let begun = std::time::Instant::now();
@@ -55,14 +58,15 @@ impl Work<'_> {
                         crate::table::write(folder, &tables, &crate::output::secrets(shared)?)?;
                         seen
                     }
-                    None => run::run(&args.files(), &options, &mut emit),
+                    None => progress::during(&costs, args.length(), || {
+                        run::run(&args.files(), &options, &mut emit)
+                    }),
                 };
                 #[cfg(not(feature = "parquet"))]
-                let seen = run::run(&args.files(), &options, &mut emit);
+                let seen =
+                    progress::during(&costs, args.length(), || run::run(&args.files(), &options, &mut emit));
                 if args.stats {
-                    let lengths =
-                        args.files().iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum();
-                    eprintln!("{}", crate::audit::stats(&seen, lengths, begun.elapsed()));
+                    eprintln!("{}", crate::audit::stats(&seen, &costs, begun.elapsed()));
                 }
                 Ok(translation::traffic::summary(seen))
             }

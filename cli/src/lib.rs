@@ -11,6 +11,7 @@ pub mod lint;
 mod mapping;
 mod output;
 mod page;
+mod progress;
 mod scope;
 mod shell;
 mod side;

@@ -113,6 +113,12 @@ pub enum FileReader {
     Nothing,
 }
 
+impl std::fmt::Debug for Formats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.formats.iter().map(|format| &format.name)).finish()
+    }
+}
+
 impl Formats {
     /// The shipped formats and `users`: mapping files as (path, text).
     ///

@@ -5,6 +5,7 @@ use super::RecordProblem;
 use super::detect::Verdict;
 use super::formats::{FileReader, Formats};
 use super::rpc::Keep;
+use crate::cost::{Costs, Stage};
 use super::unread;
 use crate::event::{Event, Place};
 use crate::ledger::Entry;
@@ -45,7 +46,7 @@ pub fn read(
             sink(*event);
         }
     };
-    Intake::open(path, file, formats, limits, keep, false).finish(&mut only)
+    Intake::open(path, file, formats, limits, keep, None).finish(&mut only)
 }
 
 /// Where records go.
@@ -62,20 +63,24 @@ enum State<'f> {
 }
 
 impl<'f> Intake<'f> {
-    /// Opens the file at `path`; one that cannot be read is done at once, with its problem. `skims`: ordinary records that
-    /// can be read again are given as such.
+    /// Opens the file at `path`; one that cannot be read is done at once, with its problem. `costs`: of a
+    /// run, to which ordinary records that can be read again are given as such.
     pub(crate) fn open(
         path: &Path,
         file: u32,
         formats: &'f Formats,
         limits: &Limits,
         keep: Keep,
-        skims: bool,
+        costs: Option<&'f Costs>,
     ) -> Self {
         let state = match Source::open(path, file, limits) {
             Ok(source) => {
-                let skims = skims && source.is_plain();
-                State::Reading(Box::new(Reading { skims, ..Reading::new(source, path, formats, keep) }))
+                let skims = costs.is_some() && source.is_plain();
+                State::Reading(Box::new(Reading {
+                    skims,
+                    costs,
+                    ..Reading::new(source, path, formats, keep)
+                }))
             }
             Err(problem) => {
                 let format = problem.message.clone();
@@ -127,6 +132,7 @@ struct Reading<'f> {
     events: u64,
     /// Ordinary records are given as such.
     skims: bool,
+    costs: Option<&'f Costs>,
 }
 
 impl<'f> Reading<'f> {
@@ -148,15 +154,23 @@ impl<'f> Reading<'f> {
             records: 0,
             events: 0,
             skims: false,
+            costs: None,
         }
     }
 
     fn step(&mut self, sink: &mut Sink<'_>) -> bool {
-        let Some(batch) = self.source.next_batch() else { return false };
+        let batch = match self.costs {
+            Some(costs) => costs.time(Stage::Read, || self.source.next_batch()),
+            None => self.source.next_batch(),
+        };
+        let Some(batch) = batch else { return false };
         if self.records == 0 {
             self.usual = self.sample(&batch);
         }
         self.records += batch.len() as u64;
+        if let Some(costs) = self.costs {
+            costs.add_batch(batch.bytes(), batch.len() as u64);
+        }
         match self.usual {
             Some(format) => self.read_usual(format, &batch, sink),
             None => batch.records().for_each(|record| self.read_told(record, sink)),
@@ -190,12 +204,13 @@ impl<'f> Reading<'f> {
 
     /// Reads a batch of one format in parallel; what the reader refuses is told for itself.
     fn read_usual(&mut self, format: usize, batch: &Batch, sink: &mut Sink<'_>) {
-        let usual = Usual { reader: &self.readers[&format], keep: self.keep, glances: self.glances(format) };
+        let glances = self.glances(format);
+        let usual = Usual { reader: &self.readers[&format], keep: self.keep, glances, costs: self.costs };
         let records: Vec<Record<'_>> = batch.records().collect();
         let shares: Vec<(Vec<Entry>, Vec<usize>)> = records
             .par_chunks(SHARE)
             .enumerate()
-            .map(|(share, records)| usual.read(records, share * SHARE, batch))
+            .map(|(share, records)| usual.read_timed(records, share * SHARE, batch))
             .collect();
         let mut count = records.len() as u64;
         for (entries, refused) in shares {
@@ -391,9 +406,17 @@ struct Usual<'r> {
     keep: Keep,
     /// The format's number, if ordinary records are wanted as such.
     glances: Option<u16>,
+    costs: Option<&'r Costs>,
 }
 
 impl Usual<'_> {
+    fn read_timed(&self, records: &[Record<'_>], from: usize, batch: &Batch) -> (Vec<Entry>, Vec<usize>) {
+        let Some(costs) = self.costs else { return self.read(records, from, batch) };
+        let read = costs.time(Stage::Parse, || self.read(records, from, batch));
+        costs.add_parsed(read.0.iter().filter(|entry| matches!(entry, Entry::Event(..))).count() as u64);
+        read
+    }
+
     /// The entries of some records of a batch, and the places of those that the reader refused; the first is `from`.
     fn read(&self, records: &[Record<'_>], from: usize, batch: &Batch) -> (Vec<Entry>, Vec<usize>) {
         let (mut entries, mut refused, mut ids) = (Vec::with_capacity(records.len()), Vec::new(), Vec::new());

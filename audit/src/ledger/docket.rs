@@ -6,6 +6,7 @@ use super::route::{hash, session};
 use super::{Waiting, thin};
 use crate::adapter::formats::Formats;
 use crate::adapter::rpc::Keep;
+use crate::cost::{Costs, Stage};
 use crate::event::{Event, Nanos, What};
 use crate::join::moment;
 use crate::mapping::CallMark;
@@ -29,6 +30,7 @@ pub(super) struct Docket<'d> {
     pub(super) recall: &'d Recall<'d>,
     pub(super) formats: &'d Formats,
     pub(super) keep: Keep,
+    pub(super) costs: &'d Costs,
     pub(super) rows: bool,
     /// Look at every record, also where few would do.
     pub(super) all: bool,
@@ -66,8 +68,6 @@ pub(super) struct Judged {
     pub(super) over: Vec<u64>,
     /// What goes on.
     pub(super) kept: Option<Waiting>,
-    /// Records that were looked at in full.
-    pub(super) looked: u64,
 }
 
 /// A record that is not ordinary, with its event.
@@ -95,7 +95,7 @@ struct Glance {
 impl Docket<'_> {
     /// Judges clients, in their order.
     pub(super) fn judge(&self, files: Vec<File>) -> Vec<Judged> {
-        files.into_par_iter().map(|file| self.judge_one(&file)).collect()
+        files.into_par_iter().map(|file| self.costs.time(Stage::Judge, || self.judge_one(&file))).collect()
     }
 
     fn judge_one(&self, file: &File) -> Judged {
@@ -110,15 +110,15 @@ impl Docket<'_> {
         let over = over(&glances, &fates);
         let kept = (file.cut != Cut::None).then(|| keep(&louds, &skims, &fates));
         let view = View { file, skims: &skims, glances: &glances, fates: &fates };
-        let (mut heard, mut looked) = self.hear(louds, &view, needed.as_deref());
+        let mut heard = self.hear(louds, &view, needed.as_deref());
         if needed.is_some() && thin::doubtful(&heard.findings) {
-            (heard, looked) = self.hear(self::louds(&file.louds).collect(), &view, None);
+            heard = self.hear(self::louds(&file.louds).collect(), &view, None);
         }
-        Judged { index: file.index, heard, over, kept, looked }
+        Judged { index: file.index, heard, over, kept }
     }
 
-    /// Judges with the ordinary records that are needed, all if it is not told which; also how many were looked at.
-    fn hear(&self, louds: Vec<Loud>, view: &View<'_>, needed: Option<&[bool]>) -> (Heard, u64) {
+    /// Judges with the ordinary records that are needed, all if it is not told which.
+    fn hear(&self, louds: Vec<Loud>, view: &View<'_>, needed: Option<&[bool]>) -> Heard {
         let View { file, skims, glances, fates } = *view;
         let of_skims = louds.len();
         let mut events: Vec<Event> = louds.into_iter().map(|loud| loud.event).collect();
@@ -127,7 +127,7 @@ impl Docket<'_> {
                 recall(self.recall, self.formats, self.keep, skim, &mut |event| events.push(event));
             }
         }
-        let looked = events.len() as u64;
+        self.costs.add_parsed((events.len() - of_skims) as u64);
         let done = |glance: &Glance, fate: &Fate| *fate != Fate::GoesOn && !glance.counted;
         let all = file.cut == Cut::None && glances.iter().all(|glance| !glance.counted);
         let places: Option<Places> = (!all).then(|| {
@@ -138,7 +138,12 @@ impl Docket<'_> {
             events,
             self.paths,
             self.whole,
-            &Part { done: places.as_ref(), rows: self.rows, sessions: needed.is_none() },
+            &Part {
+                done: places.as_ref(),
+                rows: self.rows,
+                sessions: needed.is_none(),
+                costs: Some(self.costs),
+            },
         );
         if let Some(needed) = needed {
             for ((skim, needed), fate) in skims.iter().zip(needed).zip(&fates[of_skims..]) {
@@ -148,7 +153,7 @@ impl Docket<'_> {
             }
             heard.tally.add_sessions(ended(glances, fates));
         }
-        (heard, looked)
+        heard
     }
 }
 

@@ -80,6 +80,11 @@ impl Batch {
         there && !span.peeled && span.shipped == 0
     }
 
+    /// Bytes of its records as they stood in the file, or as they were decoded.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.raw.len().max(self.peeled.len()) as u64
+    }
+
     /// How many records it holds.
     pub fn len(&self) -> usize {
         self.spans.len()
