@@ -105,6 +105,8 @@ pub(crate) struct Waiting {
     /// The first moment of what was not counted yet.
     first: Nanos,
     last: Nanos,
+    /// When a part of it was judged last.
+    judged: Nanos,
     away: Vec<spill::Piece>,
     skims_away: Vec<spill::Piece>,
 }
@@ -118,6 +120,7 @@ impl Default for Waiting {
             weight: 0,
             first: Nanos::MAX,
             last: Nanos::MIN,
+            judged: Nanos::MIN,
             away: Vec::new(),
             skims_away: Vec::new(),
         }
@@ -328,7 +331,7 @@ impl<'p> Ledger<'p> {
         let mut due: Vec<(Nanos, u32, Cut)> = waiting
             .filter_map(|(at, client)| {
                 // Half of what is looked at is done then: more often would judge the same records again and again.
-                let old = client.first < cut.saturating_sub(horizon);
+                let old = client.first < cut.saturating_sub(horizon) && client.judged <= cut;
                 let cut = match client.last < cut {
                     true => Cut::None,
                     false if old => Cut::At { moment: cut, horizon },
@@ -436,7 +439,7 @@ impl<'p> Ledger<'p> {
         match kept {
             Some(kept) => {
                 let Waiting { key, .. } = *client;
-                *client = Waiting { key, ..kept };
+                *client = Waiting { key, judged: self.now, ..kept };
                 self.held += client.size();
                 self.routes.forget_sessions(&over, index);
             }

@@ -58,6 +58,11 @@ enum Key {
 type Seen = HashMap<Key, BTreeMap<Clock, Option<Nanos>>, BuildRapid>;
 
 impl Clocks {
+    /// Whether no clock is known to be off.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
     /// Learns from the records of an input, or of its beginning.
     pub(crate) fn learn(
         contacts: &[Contact],

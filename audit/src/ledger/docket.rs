@@ -8,7 +8,7 @@ use crate::adapter::formats::Formats;
 use crate::adapter::rpc::Keep;
 use crate::cost::{Costs, Stage};
 use crate::event::{Event, Nanos, What};
-use crate::join::moment;
+use crate::join::{Clocks, moment};
 use crate::mapping::CallMark;
 use crate::skim::{self, Ids, Skim};
 use crate::source::{Recall, Record};
@@ -105,7 +105,8 @@ impl Docket<'_> {
             louds.iter().map(of_loud).chain(skims.iter().map(|(skim, _)| of_skim(skim))).collect();
         let fates = fates(&glances, file.cut);
         let vantage = |format: u16| Some(self.formats.get(usize::from(format)).plan()?.vantage());
-        let thinned = !self.all && !self.rows && !skims.is_empty();
+        let one_clock = self.whole.clocks.as_ref().is_none_or(Clocks::is_empty);
+        let thinned = !self.all && !self.rows && one_clock && !skims.is_empty();
         let needed = thinned.then(|| thin::needed(&louds, &skims, &vantage)).flatten();
         let over = over(&glances, &fates);
         let kept = (file.cut != Cut::None).then(|| keep(&louds, &skims, &fates));

@@ -10,8 +10,8 @@
 //!   `foreign-replay` by its response;
 //! - records that delivered an event id which a resume presents or brings, or which the session has twice: all rules on
 //!   cursors and replays, `event-id-reused`, `unowned-resume`;
-//! - of a session with a record that is not ordinary: the next request after each of those, the last POST, the DELETE, the
-//!   first record without recorded bodies (`session-discarded`, `orphaned-session`, `session-ended-on-transient`,
+//! - of a session with a record that is not ordinary: the last request (what a client suffered before it is made up for), the
+//!   last one before an `initialize` that follows directly, the last POST, the DELETE, the first record without recorded bodies (`session-discarded`, `orphaned-session`, `session-ended-on-transient`,
 //!   `clamped-cursor`), and the `initialize` that follows in the client (also for reconnects);
 //! - of a session with a refusal: all that follows it, and the first and last record of each instance
 //!   (`expired-session-kept`, `session-misrouted`, `retention-too-short`, `unknown-session-not-404`);
@@ -219,7 +219,7 @@ struct Held {
     version_at: u32,
     changed: bool,
     who: Vec<u32>,
-    due: bool,
+    last_request: u32,
     unbodied: bool,
     refused: bool,
     odd: bool,
@@ -243,7 +243,7 @@ impl Held {
             version_at: NONE,
             changed: false,
             who: Vec::new(),
-            due: false,
+            last_request: NONE,
             unbodied: false,
             refused: false,
             odd: false,
@@ -426,6 +426,10 @@ impl View {
                 (opens, if opens { 0 } else { skim.version }, Some(skim))
             };
             if opens {
+                // What the session before had suffered counts if no request has gone through since.
+                let before = last_of_class.iter().filter_map(|last| self.recs.get(*last as usize));
+                let held = before.filter_map(|rec| self.held.get(rec.session as usize)).filter(|held| held.loud);
+                wanted.extend(held.map(|held| held.last_request).filter(|at| *at != NONE));
                 self.inits.push((at, last_of_class.clone()));
             }
             let Some(held) = self.held.get_mut(rec.session as usize) else { continue };
@@ -453,7 +457,6 @@ impl View {
             }
             let Some(skim) = kind else {
                 let facts = &facts[rec.at as usize];
-                held.due = true;
                 held.odd |= facts.refused;
                 held.refused |= facts.refused;
                 if facts.deletes {
@@ -475,8 +478,8 @@ impl View {
                 Kind::Delete => held.deleted = at,
                 Kind::Request | Kind::Notice | Kind::Initialize => held.last_post = at,
             }
-            if skim.kind == Kind::Request && std::mem::take(&mut held.due) {
-                wanted.push(at);
+            if skim.kind == Kind::Request {
+                held.last_request = at;
             }
             if !skim.bodies && held.loud && !std::mem::replace(&mut held.unbodied, true) {
                 wanted.push(at);
@@ -496,7 +499,7 @@ impl View {
         let refused = facts.iter().any(|facts| facts.refused);
         let mut wanted: Vec<u32> = Vec::new();
         for held in self.held.iter().filter(|held| held.loud) {
-            wanted.extend([held.last_post, held.deleted]);
+            wanted.extend([held.last_request, held.last_post, held.deleted]);
             if held.refused {
                 wanted.push(held.last_skim);
                 wanted.extend(held.served.iter().flat_map(|(_, first, last)| [*first, *last]));
