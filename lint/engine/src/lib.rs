@@ -77,6 +77,8 @@ pub fn analyse(files: Vec<FileFacts>, settings: &Settings) -> Outcome {
     outcome.findings.sort_by(|a, b| {
         (&a.path, a.range, a.breach, &a.message).cmp(&(&b.path, b.range, b.breach, &b.message))
     });
+    // A macro writes one place into several functions.
+    outcome.findings.dedup_by(|a, b| (&a.path, a.range, a.breach) == (&b.path, b.range, b.breach));
     outcome.problems.sort_by(|a, b| (&a.path, a.range).cmp(&(&b.path, b.range)));
     outcome
 }

@@ -51,6 +51,8 @@ rules! {
 }
 
 #[cfg(test)]
+mod generated;
+#[cfg(test)]
 mod marked;
 #[cfg(test)]
 mod pages;

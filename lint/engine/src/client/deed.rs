@@ -146,6 +146,9 @@ impl Client<'_> {
                 {
                     add(Deeds::INITIALISES);
                 }
+                Kind::Struct(path, ..) if path.last().is_some_and(|last| &**last == "CallToolRequest") => {
+                    add(Deeds::CALLS);
+                }
                 _ => {}
             }
         }

@@ -1,6 +1,7 @@
 //! Lowers expressions and statements.
 //! Knows syntax only; what an expression means is found later.
 
+use super::expand::Macros;
 use super::ir::{Arm, Body, Head, Id, Kind, Name, Node, Op, Pat, PatId, PatKind};
 use super::ty::{Names, join, range};
 use super::{Acceptance, FileFacts};
@@ -13,6 +14,7 @@ use syn::{Attribute, BinOp, Block, Expr, Lit, Member, RangeLimits, Stmt, UnOp};
 pub(super) struct Builder<'a> {
     pub(super) body: Body,
     pub(super) names: &'a mut Names,
+    pub(super) macros: &'a mut Macros,
     pub(super) facts: &'a mut FileFacts,
     /// Items found inside the body, to be lowered as functions of their own.
     pub(super) items: Vec<syn::Item>,
@@ -81,7 +83,12 @@ impl Builder<'_> {
                     self.accept(&local.attrs, whole);
                     out.push(id);
                 }
-                Stmt::Item(item) => self.items.push(item.clone()),
+                Stmt::Item(item) => {
+                    if let syn::Item::Macro(definition) = item {
+                        self.macros.define_item(definition);
+                    }
+                    self.items.push(item.clone());
+                }
                 Stmt::Expr(expr, semi) => {
                     let id = self.expr(expr);
                     tail = semi.is_none();

@@ -1,6 +1,7 @@
 //! Walks the items of a file: modules, impls, traits, functions, types, constants, imports, attributes.
 //! Knows which code is a test; knows nothing of what a function does.
 
+use super::expand::Macros;
 use super::expr::Builder;
 use super::ty::{Names, in_order, join, range, return_text, type_name, type_text};
 use super::{FieldDef, FileFacts, Function, Marks, Param, TypeDef};
@@ -18,13 +19,24 @@ const DEPTH_LIMIT: u32 = 1_000;
 
 /// Lowers every item of a parsed file.
 pub fn lower_file(file: &syn::File, facts: &mut FileFacts) {
-    let mut walk = Walk { names: Names::default(), facts };
+    let mut walk = Walk { names: Names::default(), macros: Macros::default(), facts };
+    walk.macros.define_all(&file.items);
     walk.items(&file.items, &Around::default());
+    if walk.macros.exceeded() {
+        let path = walk.facts.path.clone();
+        walk.facts.problems.push(Problem {
+            path,
+            range: None,
+            message: "macros that expand to more than can be judged".into(),
+            help: "write the generated functions out, or exclude the file; the rest of it was checked".into(),
+        });
+    }
 }
 
 /// Lowers one item, as a macro sees it.
 pub fn lower_item(item: &Item, facts: &mut FileFacts) {
-    let mut walk = Walk { names: Names::default(), facts };
+    let mut walk = Walk { names: Names::default(), macros: Macros::default(), facts };
+    walk.macros.define_all(std::slice::from_ref(item));
     walk.item(item, &Around::default());
 }
 
@@ -35,6 +47,7 @@ pub fn lower_item_in_order(item: &Item, facts: &mut FileFacts) {
 
 struct Walk<'a> {
     names: Names,
+    macros: Macros,
     facts: &'a mut FileFacts,
 }
 
@@ -110,7 +123,13 @@ impl Walk<'_> {
             Item::Use(inner) => self.import(&inner.tree, None),
             // `pin_project! { struct … }` and the like: what they are given is Rust of its own.
             Item::Macro(inner) if inner.ident.is_none() => {
-                if let Ok(inside) = syn::parse2::<syn::File>(inner.mac.tokens.clone()) {
+                if let Some(tokens) = self.macros.expand(&inner.mac) {
+                    if let Ok(inside) = syn::parse2::<syn::File>(tokens) {
+                        self.macros.enter();
+                        self.items(&inside.items, around);
+                        self.macros.leave();
+                    }
+                } else if let Ok(inside) = syn::parse2::<syn::File>(inner.mac.tokens.clone()) {
                     self.items(&inside.items, around);
                 }
             }
@@ -131,9 +150,35 @@ impl Walk<'_> {
                     self.function(&method.sig, Some(&method.block), &method.attrs, &around);
                 }
                 ImplItem::Const(constant) => self.constant(&constant.ident, &constant.expr),
+                ImplItem::Macro(generated) => self.generated(&generated.mac, &around),
                 _ => {}
             }
         }
+    }
+
+    /// Methods that a macro of the file writes.
+    fn generated(&mut self, mac: &syn::Macro, around: &Around) {
+        let Some(tokens) = self.macros.expand(mac) else { return };
+        let all = |input: syn::parse::ParseStream<'_>| {
+            let mut out = Vec::new();
+            while !input.is_empty() {
+                out.push(input.parse::<ImplItem>()?);
+            }
+            Ok(out)
+        };
+        let Ok(items) = syn::parse::Parser::parse2(all, tokens) else { return };
+        self.macros.enter();
+        for item in &items {
+            match item {
+                ImplItem::Fn(method) => {
+                    let around = around.with(&method.attrs, &mut self.names);
+                    self.function(&method.sig, Some(&method.block), &method.attrs, &around);
+                }
+                ImplItem::Macro(inner) => self.generated(&inner.mac, around),
+                _ => {}
+            }
+        }
+        self.macros.leave();
     }
 
     fn function(
@@ -144,10 +189,11 @@ impl Walk<'_> {
         around: &Around,
     ) {
         let Some(block) = block else { return };
-        let names = &mut self.names;
+        let (names, macros) = (&mut self.names, &mut self.macros);
         let mut takes_self = false;
         let mut params = Vec::new();
-        let mut builder = Builder { body: Default::default(), names, facts: self.facts, items: Vec::new() };
+        let mut builder =
+            Builder { body: Default::default(), names, macros, facts: self.facts, items: Vec::new() };
         for arg in &sig.inputs {
             match arg {
                 FnArg::Receiver(_) => takes_self = true,
@@ -276,6 +322,7 @@ impl Walk<'_> {
         let mut builder = Builder {
             body: Default::default(),
             names: &mut self.names,
+            macros: &mut self.macros,
             facts: self.facts,
             items: Vec::new(),
         };

@@ -33,6 +33,9 @@ impl Builder<'_> {
             }
             _ => {}
         }
+        if let Some(id) = self.written(mac, place) {
+            return id;
+        }
         let mut parts = self.parts(&mac.tokens, place);
         self.captured(&mut parts);
         let label = self.name(&name);
@@ -40,6 +43,16 @@ impl Builder<'_> {
             matches!(name.as_str(), "bail" | "panic" | "unreachable" | "todo" | "unimplemented" | "yeet");
         let id = self.add(Kind::Macro(label, parts), place);
         if stops { self.add(Kind::Return(Some(id)), place) } else { id }
+    }
+
+    /// What a macro of the file stands for, if that is an expression or statements.
+    fn written(&mut self, mac: &Macro, place: Range) -> Option<Id> {
+        let tokens = self.macros.expand(mac)?;
+        let stmts = Block::parse_within.parse2(tokens).ok().filter(|stmts| !stmts.is_empty())?;
+        self.macros.enter();
+        let id = self.stmts(&stmts, place);
+        self.macros.leave();
+        Some(id)
     }
 
     /// Adds the variables that format strings name inline, `"{error}"`, as the parts they stand for.
