@@ -1,9 +1,10 @@
-//! Markdown, for a comment or a step summary: counts, a table, then the worst of the story of each.
+//! Markdown, for a comment or a step summary: the story of each finding, then counts in a table.
 //! Knows no HTML; foreign text stays text, whatever marks it holds.
 
 use super::paint::counted;
 use super::voice::Voice;
 use super::{Render, human, moment, reason};
+use crate::exhibit::Exhibit;
 use crate::finding::{Finding, Subject};
 use crate::secrets::Secrets;
 use crate::summary::{Seen, Summary};
@@ -86,7 +87,7 @@ fn full(head: &str, finding: &Finding, voice: &Voice<'_>) -> String {
         let place = step
             .exhibit
             .as_ref()
-            .map_or_else(String::new, |exhibit| format!("{} ", text(&exhibit.to_string())));
+            .map_or_else(String::new, |exhibit| format!("{} ", text(&nearby(exhibit, finding))));
         let _ = writeln!(out, "{}. {time}{place}{}", index + 1, text(&voice.say(&step.words)));
     }
     // A mistake in code is its own reason: its labels say why.
@@ -98,6 +99,23 @@ fn full(head: &str, finding: &Finding, voice: &Voice<'_>) -> String {
     }
     let _ = writeln!(out, "\nHelp: {}\n", text(&voice.text(&finding.help)));
     out
+}
+
+/// A step's place: in a log without its folder where that is the one of the finding, whose place stands in full above.
+fn nearby(exhibit: &Exhibit, finding: &Finding) -> String {
+    let folder = |path: &str| path.rfind('/').map_or(0, |at| at + 1);
+    let whole = exhibit.to_string();
+    let log = matches!(finding.subject, Subject::Session(_));
+    let near = finding
+        .place
+        .as_ref()
+        .filter(|_| log)
+        .is_some_and(|place| place.path[..folder(&place.path)] == exhibit.path[..folder(&exhibit.path)]);
+    // An unprintable character in the folder is spelled out, and longer: then the place is left whole.
+    match whole.strip_prefix(&exhibit.path[..folder(&exhibit.path)]).filter(|_| near) {
+        Some(name) => name.to_owned(),
+        None => whole,
+    }
 }
 
 /// With a capital, as headings begin.
