@@ -148,7 +148,11 @@ impl Report {
         print.number(place);
         self.findings.push(Finding {
             breach: claim.breach,
-            level: claim.breach.level(),
+            // What rests on a guess alone is told, and fails no run unless the rule's level is set.
+            level: match claim.certainty {
+                Certainty::Possible => claim.breach.level().min(unbroken_contract::Level::Warn),
+                Certainty::Likely | Certainty::Proved => claim.breach.level(),
+            },
             certainty: claim.certainty,
             path,
             range,

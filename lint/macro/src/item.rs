@@ -10,7 +10,7 @@ use syn::visit::Visit;
 use syn::{Attribute, Item};
 use unbroken_contract::Level;
 use unbroken_lint::facts::Acceptance;
-use unbroken_lint::finding::{Finding, Problem, Range};
+use unbroken_lint::finding::{Certainty, Finding, Problem, Range};
 use unbroken_lint::marks::{self, Check};
 use unbroken_lint::{Settings, accept};
 
@@ -155,11 +155,15 @@ fn without_acceptances(arguments: &TokenStream) -> TokenStream {
 fn remark(finding: &Finding, places: &Places) -> Option<Remark> {
     let span = places.at(finding.range);
     let id = finding.breach.id();
+    let sure = match finding.certainty {
+        Certainty::Possible => "possible",
+        Certainty::Likely => "likely",
+        Certainty::Proved => "proved",
+    };
+    let message = |head: &str| format!("{head}{} ({sure}; `unbroken explain {id}`)", finding.message);
     match finding.level {
-        Level::Deny => Some(Remark::error(span, format!("{id}: {}", finding.message), finding.help.clone())),
-        Level::Warn => {
-            Some(Remark::warning(span, &id.replace('-', "_"), finding.message.clone(), &finding.help))
-        }
+        Level::Deny => Some(Remark::error(span, message(&format!("{id}: ")), finding.help.clone())),
+        Level::Warn => Some(Remark::warning(span, &id.replace('-', "_"), message(""), &finding.help)),
         // The compiler has no way on stable to tell something that is no warning.
         Level::Note => None,
     }
