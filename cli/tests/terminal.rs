@@ -7,6 +7,9 @@ use command::root;
 use std::process::Command;
 
 const TRAFFIC: &str = "audit fixtures/logs/captures/s02d_cut_after_effect__naive-discard__ts1/capture.har.gz";
+/// A log whose last lines say what clients, tools and timeouts there were.
+const ACCESS: &str =
+    "audit fixtures/logs/captures/s02d_cut_after_effect__naive-discard__ts1/nginx-access.jsonl.gz";
 const CODE: &str = "lint fixtures/clients/naive";
 
 /// What the command writes to a terminal of 100 columns whose environment is `set` and nothing else.
@@ -76,7 +79,7 @@ fn a_locale_without_unicode_gets_plain_ascii() {
         [("TERM", "dumb"), ("LANG", "C.UTF-8")],
         [("TERM", "xterm"), ("LANG", "de_DE.ISO-8859-1")],
     ] {
-        for arguments in [TRAFFIC, CODE] {
+        for arguments in [TRAFFIC, ACCESS, CODE] {
             let Some(shown) = on_terminal(arguments, &set) else { return };
             let foreign: Vec<&str> = shown.lines().filter(|line| !line.is_ascii()).collect();
             assert!(foreign.is_empty(), "{set:?}: {foreign:?}");

@@ -167,7 +167,7 @@ impl Overview {
             let limits: Vec<String> = charts
                 .limits
                 .iter()
-                .map(|(tenths, count)| format!("{} ×{count}", tenths_of(*tenths)))
+                .map(|(tenths, count)| format!("{} ({})", tenths_of(*tenths), plural(*count, "time")))
                 .collect();
             said.push(("streams cut after the same silence", limits.join(", ")));
         }
