@@ -66,11 +66,24 @@ fn a_wrong_command_line_is_two_and_says_what_to_do() {
         vec!["audit", "x", "--digest-key-file", nowhere],
         vec!["audit", "README.md", "--output", "json=README.md"],
         vec!["explain", "duplicate-invocaton"],
+        vec!["lint", "--config", nowhere],
+        vec!["lint", "--config", "Cargo.toml"],
+        vec!["lint", "--files-from", nowhere],
+        vec!["lint", "-", "cli"],
+        vec!["lint", "--since", "no-such-revision", "cli"],
+        vec!["mapping", "guess", "README.md"],
+        vec!["mapping", "test", "x", "--mapping", "Cargo.toml"],
+        vec!["baseline", "prune", "lint", "--baseline", nowhere],
     ] {
         let ran = unbroken(&arguments);
         assert_eq!(ran.code, 2, "{arguments:?}: {}{}", ran.out, ran.err);
         assert!(ran.err.starts_with("error: ") && ran.out.is_empty(), "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains("help") || ran.err.contains("tip"), "{arguments:?}: {}", ran.err);
+        // One wording in the whole program: lower-case, no final stop.
+        for help in ran.err.lines().filter_map(|line| line.strip_prefix("  help: ")) {
+            let first = help.chars().next();
+            assert!(first.is_some_and(|first| !first.is_uppercase()) && !help.ends_with('.'), "{help:?}");
+        }
     }
     assert!(
         unbroken(["explain", "duplicate-invocaton"]).err.contains("unbroken explain duplicate-invocation")
