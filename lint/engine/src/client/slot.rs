@@ -1,9 +1,10 @@
 //! Where session ids, cursors and handles are kept: found by following values from the headers, and types from the SDKs.
 //! Knows storage, not what is done with it.
 
-use super::{Client, Header};
+use super::{Client, Header, HeaderUse};
 use crate::facts::ir::{Id, Kind, Name};
 use crate::facts::{FileFacts, Function, TypeText};
+use crate::index::Index;
 use crate::scope::{At, Binding, Fx};
 use crate::sdk::{self, Role};
 use std::collections::BTreeSet;
@@ -102,12 +103,10 @@ impl Client<'_> {
             }
             let mcp = self.in_scope(fx);
             // Other event streams have cursors too (contract 5).
-            for used in self.headers(fx).iter().filter(|used| used.header == Header::Session || mcp) {
-                match used.value {
-                    Some(value) => open.push((used.header, At { fx, id: value })),
-                    None => open.extend(self.kept(used.at).into_iter().map(|at| (used.header, at))),
-                }
-            }
+            let uses = self.headers(fx).iter().filter(|used| used.header == Header::Session || mcp);
+            let (set, read): (Vec<&HeaderUse>, Vec<&HeaderUse>) = uses.partition(|used| used.value.is_some());
+            open.extend(set.iter().filter_map(|used| Some((used.header, At { fx, id: used.value? }))));
+            open.extend(self.kept(fx, &read));
             let function = self.scope.function(fx);
             self.sessions.extend(function.marks.session.iter().flat_map(|name| marked(function, fx, name)));
             self.cursors.extend(function.marks.cursor.iter().flat_map(|name| marked(function, fx, name)));
@@ -127,10 +126,15 @@ impl Client<'_> {
         }
     }
 
-    /// The places a header's value is put into: `*slot = value`, `map.insert(key, value)`, `slot.set(value)`.
-    fn kept(&self, read: At) -> Vec<At> {
-        let body = self.scope.body(read.fx);
+    /// The places that the values of these headers are put into: `*slot = value`, `map.insert(key, value)`,
+    /// `slot.set(value)`.
+    fn kept(&self, fx: Fx, read: &[&HeaderUse]) -> Vec<(Header, At)> {
+        let body = self.scope.body(fx);
         let mut out = Vec::new();
+        if read.is_empty() {
+            return out;
+        }
+        let headers: Index<At, Header> = read.iter().map(|used| (used.at, used.header)).collect();
         for id in body.ids() {
             let (target, values): (Id, &[Id]) = match body.kind(id) {
                 Kind::Assign(left, right) => (*left, std::slice::from_ref(right)),
@@ -141,10 +145,10 @@ impl Client<'_> {
                 }
                 _ => continue,
             };
-            let from = |value: &Id| self.scope.origins(At { id: *value, ..read }).contains(&read);
-            if values.last().is_some_and(from) {
-                out.push(At { id: target, ..read });
-            }
+            let Some(value) = values.last() else { continue };
+            let origins = self.scope.origins(At { fx, id: *value });
+            let found = origins.iter().filter_map(|origin| headers.get(origin));
+            out.extend(found.map(|header| (*header, At { fx, id: target })));
         }
         out
     }
