@@ -73,6 +73,7 @@ pub fn analyse(files: Vec<FileFacts>, settings: &Settings) -> Outcome {
         let mut report = rules::Report::default();
         rules::check(&client, &mut report);
         outcome.findings = report.findings;
+        outcome.problems.extend(client.judged_in_part());
     }
     outcome.findings.sort_by(|a, b| {
         (&a.path, a.range, a.breach, &a.message).cmp(&(&b.path, b.range, b.breach, &b.message))

@@ -3,10 +3,11 @@
 
 use super::{Client, Deeds};
 use crate::facts::ir::{Id, Kind};
-use crate::finding::Certainty;
+use crate::finding::{Certainty, Problem};
 use crate::index::Index;
 use crate::scope::{At, Fx};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The answers so far.
@@ -15,9 +16,28 @@ pub(super) struct Asked {
     makers: RefCell<Index<Fx, Rc<[Id]>>>,
     sessionless: RefCell<Index<Fx, Rc<[Id]>>>,
     sends: RefCell<Index<At, Option<Certainty>>>,
+    cut: RefCell<BTreeSet<At>>,
 }
 
 impl Client<'_> {
+    /// Notes that a search from the place ended at its bound: what is beyond was not judged.
+    pub(crate) fn cut(&self, at: At) {
+        self.asked.cut.borrow_mut().insert(at);
+    }
+
+    /// What was judged in part, at a place in each function.
+    pub(crate) fn judged_in_part(&self) -> Vec<Problem> {
+        let mut told = BTreeSet::new();
+        let first = |at: &At| told.insert(at.fx);
+        let problem = |at: At| Problem {
+            path: self.scope.file(at.fx).path.clone(),
+            range: Some(self.scope.range(at)),
+            message: "more ways lead here than are followed; judged in part".into(),
+            help: "read by hand what leads here, or exclude the file".into(),
+        };
+        self.asked.cut.borrow().iter().copied().filter(first).map(problem).collect()
+    }
+
     /// How sure it is that the call sends a `tools/call`, as `find` tells when it is first asked.
     pub(crate) fn sends(&self, at: At, find: impl FnOnce() -> Option<Certainty>) -> Option<Certainty> {
         if let Some(known) = self.asked.sends.borrow().get(&at) {
@@ -54,5 +74,34 @@ impl Client<'_> {
         };
         let find = || self.ids(fx).filter(names).collect();
         self.asked.sessionless.borrow_mut().entry(fx).or_insert_with(find).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_is_judged_in_part_is_named_once_for_each_function() {
+        let found = |callers: usize| {
+            let mut text = String::from(
+                "struct Client { http: reqwest::Client, session: Option<String> }
+impl Client {
+    async fn post(&self) -> Result<Response, Error> {
+        self.http.post(URL).header(\"Mcp-Session-Id\", self.session.clone()).send().await
+    }
+    fn forget(&mut self) {
+        self.session = None;
+    }
+",
+            );
+            for at in 0..callers {
+                text.push_str(&format!("    fn act_{at}(&mut self) {{ self.forget(); }}\n"));
+            }
+            text.push('}');
+            let file = crate::SourceFile { path: "src/lib.rs".into(), text };
+            let outcome = crate::check_crate(vec![file], &crate::Settings::default());
+            outcome.problems.into_iter().map(|it| it.message).collect::<Vec<_>>()
+        };
+        assert!(found(100).is_empty());
+        assert_eq!(found(700), ["more ways lead here than are followed; judged in part"]);
     }
 }

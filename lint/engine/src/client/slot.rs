@@ -9,6 +9,9 @@ use crate::scope::{At, Binding, Fx};
 use crate::sdk::{self, Role};
 use std::collections::BTreeSet;
 
+/// More values than this, from all headers together, are not followed to where they are kept.
+const VALUES: usize = 20_000;
+
 /// A place that keeps a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Slot {
@@ -113,7 +116,11 @@ impl Client<'_> {
         }
         let mut seen = BTreeSet::new();
         while let Some((header, at)) = open.pop() {
-            if !seen.insert((header, at)) || seen.len() > 20_000 {
+            if !seen.insert((header, at)) {
+                continue;
+            }
+            if seen.len() > VALUES {
+                self.cut(at);
                 continue;
             }
             for (slot, more) in self.slots_behind(at) {

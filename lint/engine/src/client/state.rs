@@ -22,7 +22,7 @@ impl Client<'_> {
         for fact in known(body, at.id) {
             let Some((field, value)) = self.asked(at.fx, fact) else { continue };
             let places = self.writes.get(&field.1).into_iter().flatten().copied();
-            out.extend(places.filter(|at| self.brings(*at, &field, &value)).take(WRITERS));
+            self.take(at, places.filter(|at| self.brings(*at, &field, &value)), &mut out);
         }
         out
     }
@@ -46,10 +46,18 @@ impl Client<'_> {
                     continue;
                 }
                 let places = self.scope.builds(ty, name).filter(|at| is_sent(self.scope.body(at.fx), at.id));
-                out.extend(places.take(WRITERS));
+                self.take(at, places, &mut out);
             }
         }
         out
+    }
+
+    /// As many of the places as are followed.
+    fn take(&self, at: At, mut places: impl Iterator<Item = At>, out: &mut Vec<At>) {
+        out.extend(places.by_ref().take(WRITERS));
+        if places.next().is_some() {
+            self.cut(at);
+        }
     }
 
     /// Notes every assignment to a field, so that no question walks the whole crate.

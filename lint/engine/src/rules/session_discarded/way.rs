@@ -1,8 +1,8 @@
 //! How control comes to a place that drops the session: the ways up through callers, states and messages, to the decisions.
 //! Knows which decision counts as wrong; words nothing.
 
-use super::arm;
 use super::act::{Act, is_handle};
+use super::arm;
 use super::purpose::{Purpose, purpose};
 use crate::client::{Client, Deeds, Slot};
 use crate::facts::ir::{Body, Id, Kind};
@@ -67,7 +67,10 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn follow(&mut self, at: At, depth: u8, link: Link) {
-        if self.seen.len() >= WAYS || !self.seen.insert(at) {
+        if self.seen.len() >= WAYS {
+            return self.client.cut(self.links.first().copied().unwrap_or(at));
+        }
+        if !self.seen.insert(at) {
             return;
         }
         self.links.push(at);
@@ -136,7 +139,9 @@ impl Search<'_> {
             Kind::Method(..) | Kind::Call(..) => self.client.scope.callees(*origin).is_empty(),
             _ => false,
         };
-        self.act != Act::Rebuilt && (self.handles(at.fx) || self.client.in_scope(place.fx)) && origins.iter().any(unknown)
+        self.act != Act::Rebuilt
+            && (self.handles(at.fx) || self.client.in_scope(place.fx))
+            && origins.iter().any(unknown)
     }
 
     /// Whether the value comes of the session's traffic: of a handle, or of a request by code that is about the session.
@@ -147,13 +152,18 @@ impl Search<'_> {
             return true;
         }
         let sends = deeds.only(Deeds::SENDS.with(Deeds::READS)) != Deeds::default();
-        sends && (client.in_scope(origin.fx) || client.scope.callees(origin).iter().any(|fx| client.in_scope(*fx)))
+        sends
+            && (client.in_scope(origin.fx)
+                || client.scope.callees(origin).iter().any(|fx| client.in_scope(*fx)))
     }
 
     /// Whether the function uses a handle's slot: there an error that cannot be followed is most likely the handle's.
     fn handles(&self, fx: Fx) -> bool {
         let owner = self.client.scope.function(fx).owner.clone();
-        self.client.handles.iter().any(|slot| matches!(slot, Slot::Field(ty, _) if Some(ty) == owner.as_ref()))
+        self.client
+            .handles
+            .iter()
+            .any(|slot| matches!(slot, Slot::Field(ty, _) if Some(ty) == owner.as_ref()))
     }
 
     /// Whether the failing thing is the making of the session itself, or a fresh session's first use.
@@ -174,7 +184,8 @@ impl Search<'_> {
         }
         let body = scope.body(at.fx);
         self.client.makers(at.fx).iter().any(|id| {
-            let before = body.range(*id) < body.range(at.id) && body.within(at.id, bound(body, arm(body, *id)));
+            let before =
+                body.range(*id) < body.range(at.id) && body.within(at.id, bound(body, arm(body, *id)));
             before && !body.within(at.id, *id) && self.unconditional(At { id: *id, ..at })
         })
     }
@@ -182,19 +193,30 @@ impl Search<'_> {
     /// Whether a call that makes a session does so whatever is held already.
     fn unconditional(&self, at: At) -> bool {
         let client = self.client;
-        let asks = |fx: Fx, id: Id| {
-            known(client.scope.body(fx), id).into_iter().any(|fact| {
-                let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) = fact;
-                let inside = client.scope.body(fx).inside(id);
-                inside.into_iter().any(|id| client.slot(At { fx, id }).is_some_and(|slot| client.keeps_session(&slot)))
-                    || client.scope.origins(At { fx, id }).iter().any(|origin| client.slot(*origin).is_some_and(|slot| client.keeps_session(&slot)))
-            })
-        };
+        let asks =
+            |fx: Fx, id: Id| {
+                known(client.scope.body(fx), id).into_iter().any(|fact| {
+                    let (Known::True(id)
+                    | Known::False(id)
+                    | Known::Is(_, id)
+                    | Known::Not(_, id)
+                    | Known::Failed(id)) = fact;
+                    let inside = client.scope.body(fx).inside(id);
+                    inside
+                        .into_iter()
+                        .any(|id| client.slot(At { fx, id }).is_some_and(|slot| client.keeps_session(&slot)))
+                        || client.scope.origins(At { fx, id }).iter().any(|origin| {
+                            client.slot(*origin).is_some_and(|slot| client.keeps_session(&slot))
+                        })
+                })
+            };
         if asks(at.fx, at.id) {
             return false;
         }
         !client.scope.callees(at).iter().any(|fx| {
-            client.ids(*fx).any(|id| client.deeds_of(At { fx: *fx, id }).has(Deeds::INITIALISES) && asks(*fx, id))
+            client
+                .ids(*fx)
+                .any(|id| client.deeds_of(At { fx: *fx, id }).has(Deeds::INITIALISES) && asks(*fx, id))
         })
     }
 }
@@ -204,7 +226,9 @@ fn bound(body: &Body, branch: Id) -> Id {
     let mut child = branch;
     for (parent, _) in body.ancestors(branch) {
         match body.kind(parent) {
-            Kind::Match(..) | Kind::If(..) | Kind::Try(_) | Kind::Await(_) | Kind::Block(_, true) => child = parent,
+            Kind::Match(..) | Kind::If(..) | Kind::Try(_) | Kind::Await(_) | Kind::Block(_, true) => {
+                child = parent
+            }
             Kind::Let(_, Some(init), _) if *init == child => return bound(body, arm(body, parent)),
             _ => return branch,
         }
