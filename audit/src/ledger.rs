@@ -30,7 +30,7 @@ use spill::Spill;
 use std::collections::{HashMap, HashSet};
 
 /// What the records of one client may weigh before half of them is judged, ordinary ones weighing 1: some ten megabytes.
-const MOST: u32 = 32_768;
+const MOST: u32 = 24_576;
 /// What a record that is not ordinary weighs: it is kept as an event.
 const LOUD: u32 = 8;
 /// Bytes of one client from which on they are worth a place in the temporary file.

@@ -232,6 +232,10 @@ fn make_text(batch: &mut Batch, troubles: &mut Troubles) {
 
 fn mend(batch: &mut Batch, troubles: &mut Troubles) {
     for span in &mut batch.spans {
+        // Most records of a batch hold none, whatever the others do.
+        if !surrogate::may_hold(&batch.raw[span.at.clone()]) {
+            continue;
+        }
         let start = batch.peeled.len();
         batch.peeled.extend_from_slice(String::from_utf8_lossy(&batch.raw[span.at.clone()]).as_bytes());
         if !surrogate::mend(&mut batch.peeled[start..]) {

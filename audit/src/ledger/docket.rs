@@ -19,7 +19,7 @@ use std::collections::HashMap;
 /// Clients that are judged side by side, and what their records may weigh together. Fixed, so that the number of threads
 /// cannot show.
 pub(super) const AT_ONCE: usize = 16;
-pub(super) const WEIGHT_AT_ONCE: u32 = 49_152;
+pub(super) const WEIGHT_AT_ONCE: u32 = 24_576;
 /// Sessions that go on behind a cut and whose beginnings are kept.
 const MOST_CARRIED: usize = 1024;
 

@@ -428,7 +428,8 @@ impl View {
             if opens {
                 // What the session before had suffered counts if no request has gone through since.
                 let before = last_of_class.iter().filter_map(|last| self.recs.get(*last as usize));
-                let held = before.filter_map(|rec| self.held.get(rec.session as usize)).filter(|held| held.loud);
+                let held =
+                    before.filter_map(|rec| self.held.get(rec.session as usize)).filter(|held| held.loud);
                 wanted.extend(held.map(|held| held.last_request).filter(|at| *at != NONE));
                 self.inits.push((at, last_of_class.clone()));
             }

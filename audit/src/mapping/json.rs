@@ -33,11 +33,30 @@ impl<'a> Raw<'a> {
     #[must_use]
     pub fn string(self) -> Option<Cow<'a, str>> {
         let inner = quoted(self.0)?;
-        if escapes(inner) {
-            return serde_json::from_str::<String>(self.0).ok().map(Cow::Owned);
-        }
-        Some(Cow::Borrowed(inner))
+        if escapes(inner) { unescaped(self.0).map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
     }
+}
+
+/// A quoted string without its quotes and escapes. JSON within JSON is full of plain ones; `\u` is left to serde_json.
+pub(super) fn unescaped(text: &str) -> Option<String> {
+    let inner = quoted(text)?;
+    let mut out = String::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
+        out.push_str(&rest[..at]);
+        out.push(match rest.as_bytes().get(at + 1)? {
+            byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
+            b'n' => '\n',
+            b't' => '\t',
+            b'r' => '\r',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            _ => return serde_json::from_str::<String>(text).ok(),
+        });
+        rest = &rest[at + 2..];
+    }
+    out.push_str(rest);
+    Some(out)
 }
 
 /// What stands between the quotes of a string.
@@ -306,6 +325,22 @@ mod tests {
             let cut = text.floor_char_boundary(cut.min(text.len() - 1));
             prop_assert_eq!(members(&text[..cut], |_, _| {}), Err(Broken::Ended));
         }
+    }
+
+    proptest! {
+        #[test]
+        fn strings_are_read_as_a_whole_parser_reads_them(text in "[a-c\"\\\\/\n\t\r\u{8}\u{c}\u{1}é🚀]{0,40}") {
+            let written = Value::from(text.clone()).to_string();
+            prop_assert_eq!(unescaped(&written), Some(text));
+        }
+    }
+
+    #[test]
+    fn escapes_that_are_none_are_no_string() {
+        for text in [r#""\x""#, r#""\u12""#, r#""\ud800""#, r#""a\"#] {
+            assert_eq!(unescaped(text), None, "{text}");
+        }
+        assert_eq!(unescaped(r#""\u00e9\/\"""#).as_deref(), Some("é/\""));
     }
 
     #[test]

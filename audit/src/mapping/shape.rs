@@ -61,10 +61,7 @@ fn string(quoted: &str) -> u64 {
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return rapidhash::v3::rapidhash_v3(inner.as_bytes());
     }
-    match serde_json::from_str::<String>(quoted) {
-        Ok(plain) => rapidhash::v3::rapidhash_v3(plain.as_bytes()),
-        Err(_) => ODD,
-    }
+    json::unescaped(quoted).map_or(ODD, |plain| rapidhash::v3::rapidhash_v3(plain.as_bytes()))
 }
 
 /// Numbers by the double next to them, since numbers whose canonical forms are equal have the same one.
