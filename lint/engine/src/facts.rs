@@ -18,6 +18,7 @@
 //! Names of fields and functions are a last resort: follow values and conditions first, and lower the certainty where a name decides.
 
 mod alone;
+mod attribute;
 mod expand;
 mod expr;
 pub mod ir;

@@ -231,7 +231,8 @@ fn repeat(
     input: ParseStream<'_>,
 ) -> syn::Result<Vec<Bounds>> {
     let mut rounds = Vec::new();
-    while !input.is_empty() && !(operator == '?' && rounds.len() == 1) {
+    let most = if operator == '?' { 1 } else { usize::MAX };
+    while !input.is_empty() && rounds.len() < most {
         let ahead = input.fork();
         if let Some(separator) = separator.filter(|_| !rounds.is_empty())
             && !take(&ahead).is_ok_and(|token| same(&token, separator))

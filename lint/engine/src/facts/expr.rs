@@ -48,8 +48,8 @@ impl Builder<'_> {
     /// Notes the acceptances that attributes on a node state.
     pub(super) fn accept(&mut self, attrs: &[Attribute], covers: Range) {
         for attr in attrs {
-            let bare = super::item::is_bare_allow(attr);
-            for (rule, reason, at) in super::item::allowed(attr) {
+            let bare = super::attribute::is_bare_allow(attr);
+            for (rule, reason, at) in super::attribute::allowed(attr) {
                 let acceptance = Acceptance {
                     rule: self.name(&rule),
                     reason: self.name(&reason),

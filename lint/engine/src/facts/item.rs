@@ -1,15 +1,13 @@
 //! Walks the items of a file: modules, impls, traits, functions, types, constants, imports, attributes.
 //! Knows which code is a test; knows nothing of what a function does.
 
+use super::attribute::{is_test, read_marks, text_of};
 use super::expand::Macros;
 use super::expr::Builder;
 use super::ty::{Names, in_order, join, range, return_text, type_name, type_text};
 use super::{FieldDef, FileFacts, Function, Marks, Param, TypeDef};
 use crate::finding::{Problem, Range};
-use crate::source::is_test_condition;
-use proc_macro2::Span;
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, Fields, FnArg, ImplItem, Item, Lit, Meta, Signature, Token, TraitItem, UseTree};
+use syn::{Attribute, Expr, Fields, FnArg, ImplItem, Item, Signature, TraitItem, UseTree};
 
 /// A function of more parts is not judged: its conditions alone would take minutes, and nobody wrote it by hand.
 const NODE_LIMIT: usize = 30_000;
@@ -327,130 +325,5 @@ impl Walk<'_> {
             items: Vec::new(),
         };
         builder.accept(attrs, covers);
-    }
-}
-
-/// The text of a constant: a string, a reference to one, or a constructor of a header name around one.
-fn text_of(value: &Expr) -> Option<String> {
-    match value {
-        Expr::Lit(lit) => match &lit.lit {
-            Lit::Str(text) => Some(text.value()),
-            Lit::ByteStr(bytes) => String::from_utf8(bytes.value()).ok(),
-            _ => None,
-        },
-        Expr::Reference(inner) => text_of(&inner.expr),
-        Expr::Paren(inner) => text_of(&inner.expr),
-        Expr::Call(call) => call.args.first().filter(|_| call.args.len() == 1).and_then(text_of),
-        Expr::MethodCall(call) if call.args.is_empty() => text_of(&call.receiver),
-        _ => None,
-    }
-}
-
-fn is_test(attrs: &[Attribute]) -> bool {
-    attrs.iter().any(|attr| {
-        let path = attr.path();
-        if path.segments.last().is_some_and(|last| last.ident == "test" || last.ident == "rstest") {
-            return true;
-        }
-        path.is_ident("cfg")
-            && matches!(&attr.meta, Meta::List(list) if is_test_condition(&list.tokens.to_string()))
-    })
-}
-
-/// What `#[cfg_attr(any(), unbroken::allow(rule, reason = "…"))]`, `#[unbroken::allow(…)]` and `#[unbroken::check(allow(…))]` accept.
-pub(super) fn allowed(attr: &Attribute) -> Vec<(String, String, Range)> {
-    let Meta::List(list) = &attr.meta else { return Vec::new() };
-    let parse = Punctuated::<Meta, Token![,]>::parse_terminated;
-    let metas = if attr.path().is_ident("cfg_attr") {
-        list.parse_args_with(parse).map(|all| all.into_iter().skip(1).collect::<Vec<_>>()).unwrap_or_default()
-    } else {
-        vec![attr.meta.clone()]
-    };
-    // `#[unbroken::check(allow(…))]` accepts as `unbroken::allow(…)` does.
-    let check = is_check(attr);
-    let metas = if check {
-        list.parse_args_with(parse).map_or_else(|_| Vec::new(), |all| all.into_iter().collect())
-    } else {
-        metas
-    };
-    let mut out = Vec::new();
-    for meta in metas {
-        let Meta::List(list) = meta else { continue };
-        let path: Vec<String> = list.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        if path != ["unbroken", "allow"] && !(check && path == ["allow"]) {
-            continue;
-        }
-        let span = list.path.segments.first().map_or_else(Span::call_site, |first| first.ident.span());
-        let Ok(inner) = list.parse_args_with(parse) else { continue };
-        let mut reason = String::new();
-        let mut rules = Vec::new();
-        for meta in &inner {
-            match meta {
-                Meta::Path(path) => rules.extend(path.get_ident().map(ToString::to_string)),
-                Meta::NameValue(pair) if pair.path.is_ident("reason") => {
-                    reason = text_of(&pair.value).unwrap_or_default()
-                }
-                _ => {}
-            }
-        }
-        out.extend(rules.into_iter().map(|rule| (rule, reason.clone(), range(span, span))));
-    }
-    out
-}
-
-/// `#[unbroken::allow(…)]`, which no compiler accepts: the lint reads it all the same, and says so.
-pub(super) fn is_bare_allow(attr: &Attribute) -> bool {
-    let path: Vec<String> = attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
-    path == ["unbroken", "allow"]
-}
-
-fn is_check(attr: &Attribute) -> bool {
-    let path: Vec<String> = attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
-    path == ["unbroken", "check"] || path == ["check"]
-}
-
-/// Reads `#[unbroken::check(session = a, cursor = b, call = c, store = d)]`; the macro itself reports what is wrong in it.
-fn read_marks(attr: &Attribute, marks: &mut Marks, names: &mut Names) {
-    if !is_check(attr) {
-        return;
-    }
-    marks.checked = true;
-    let Meta::List(list) = &attr.meta else { return };
-    let Ok(pairs) = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else { return };
-    for meta in pairs {
-        let Meta::NameValue(pair) = meta else { continue };
-        let Expr::Path(value) = &pair.value else { continue };
-        let Some(value) = value.path.segments.last() else { continue };
-        let value = names.get(&value.ident.to_string());
-        match pair.path.get_ident().map(ToString::to_string).as_deref() {
-            Some("session") => marks.session.push(value),
-            Some("cursor") => marks.cursor.push(value),
-            Some("call") => marks.call.push(value),
-            Some("store") => marks.store.push(value),
-            _ => {}
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn acceptances(text: &str) -> Vec<(String, String, u32)> {
-        let mut facts = FileFacts::default();
-        lower_file(&syn::parse_file(text).expect("Rust"), &mut facts);
-        let said = facts.acceptances.iter();
-        said.map(|at| (at.rule.to_string(), at.reason.to_string(), at.covers.end_line)).collect()
-    }
-
-    #[test]
-    fn an_allow_in_a_check_accepts_for_the_whole_item_and_for_nothing_else() {
-        let text = "#[unbroken::check(session = id, allow(blind_retry, reason = \"asked first\"))]\nfn f() {\n}\nfn g() {}";
-        assert_eq!(acceptances(text), [("blind_retry".to_owned(), "asked first".to_owned(), 3)]);
-        let of_impl = "#[unbroken::check(allow(blind_retry, reason = \"asked\"))]\nimpl S {\n fn f() {}\n}";
-        assert_eq!(acceptances(of_impl).len(), 1, "once for the impl, not for each method");
-        let module = "#[unbroken::check(allow(blind_retry, reason = \"asked\"))]\nmod m {\n fn f() {}\n}";
-        assert_eq!(acceptances(module), [("blind_retry".to_owned(), "asked".to_owned(), 4)]);
-        assert!(acceptances("#[other(allow(blind_retry, reason = \"asked\"))] fn f() {}").is_empty());
     }
 }
