@@ -116,9 +116,11 @@ const OWN: &[Shows] = &[
     },
     Shows { file: "haproxy_other_names.jsonl", format: "HAProxy under other names", found: ALL },
     Shows { file: "haproxy_text.log", format: "HAProxy, default text", found: NOTHING },
+    Shows { file: "har_chrome_no_streams.har", format: "HAR (Chrome) without its streams", found: BODIES },
     Shows { file: "har_mitmproxy.har", format: "HAR (mitmproxy)", found: BODIES },
     Shows { file: "har_mitmproxy_streamed.har", format: "HAR (mitmproxy), streams passed on", found: BODIES },
     Shows { file: "ingress_nginx_cri.log", format: "ingress-nginx in CRI, own timeout", found: BODIES },
+    Shows { file: "inspector_network.json", format: "MCP Inspector, network", found: BODIES },
     Shows { file: "inspector_protocol.json", format: "MCP Inspector, protocol", found: &[(Again, Likely)] },
     Shows { file: "istio_text.log", format: "Istio, default text", found: NOTHING },
     Shows { file: "jaeger.json", format: "Jaeger, no arguments", found: &[(Twice, Possible)] },
@@ -283,6 +285,20 @@ fn a_second_log_says_who_cut() {
     }
     for second in ["nginx_text.log", "traefik_clf.log"] {
         assert_eq!(both(second), expected(Possible), "{second} tells no reason, and takes nothing away");
+    }
+}
+
+/// What nginx takes for its client's leaving was the balancer's between, where the client itself tells of a broken stream.
+#[test]
+fn a_client_knows_best_whether_it_left() {
+    let folder = repository().join("fixtures/logs/formats");
+    for own in ["har_chrome_no_streams.har", "inspector_network.json"] {
+        let mut found = Vec::new();
+        let files = [folder.join("nginx_hex_escapes.jsonl"), folder.join(own)];
+        run(&files, &Options { threads: 1, ..Options::default() }, &mut |finding| found.push(finding));
+        let mut expected = BODIES.to_vec();
+        expected.sort();
+        assert_eq!(told(&found), expected, "{own}");
     }
 }
 

@@ -205,6 +205,19 @@ impl Contact {
         self.end.or(self.exchange.response.headers_at).unwrap_or(self.start)
     }
 
+    /// Whether the client's own record, or a capture beside it, tells of an end that the client suffered: what a hop farther
+    /// away takes for its client's leaving was then the leaving of a hop between.
+    pub(super) fn client_stayed(&self) -> bool {
+        let end = &self.exchange.end;
+        let suffered = match end.cause {
+            Cause::UnknownCut => end.known == Known::Stated,
+            // Where others tell of it too, the proper end may be theirs.
+            Cause::Complete => self.seen.len() == 1,
+            _ => false,
+        };
+        suffered && matches!(self.seen[0].vantage, Vantage::Client | Vantage::Capture)
+    }
+
     /// Moves all its times.
     pub(super) fn shift(&mut self, by: Nanos) {
         let moved = |at: &mut Nanos| *at = at.saturating_add(by);
@@ -241,6 +254,7 @@ impl Contact {
             near.scope = far.scope;
         }
         let beside = near.seen.iter().any(|seen| matches!(seen.vantage, Vantage::Client | Vantage::Capture));
+        let stayed = near.client_stayed();
         let end_of_far = far.exchange.end.clone();
         identity(&mut near.identity, far.identity);
         keys(&mut near.keys, far.keys);
@@ -248,7 +262,9 @@ impl Contact {
         exchange(&mut near.exchange, far.exchange);
         // A hop that cuts both sides looks like a client that left to the one behind it; a capture beside the client knows.
         let left = matches!(near.exchange.end.cause, Cause::ClientAbort);
-        if left && !beside && cuts(end_of_far.cause) {
+        if left && stayed {
+            near.exchange.end = end;
+        } else if left && !beside && cuts(end_of_far.cause) {
             near.exchange.end = end_of_far;
         } else if left && !beside && cuts(end.cause) {
             near.exchange.end = end;

@@ -177,6 +177,10 @@ fn give(contact: &mut Contact, remark: &Remark, other_hop: bool) {
             }
         }
     }
+    // Who stands at the client knows better whether it left than a hop behind.
+    if remark.end.cause == Cause::ClientAbort && contact.client_stayed() {
+        return;
+    }
     // The client's own close is stated in the access line too; the remark on it adds the phase at most.
     let end = &mut contact.exchange.end;
     let better = matches!(end.cause, Cause::Unknown | Cause::Complete | Cause::UnknownCut)
