@@ -113,12 +113,13 @@ pub(crate) fn build_among(joined: Joined, listed: &Tools, others: bool) -> Vec<T
     let tools = Arc::new(tools);
     let runs = run::gather(&joined);
     let wishes = wish::gather(&joined);
-    let unseen = unseen::gather(&joined);
+    let mut unseen = unseen::gather(&joined);
     let mut timelines: Vec<Timeline> = client::group(joined.contacts, others)
         .into_iter()
         .map(|(client, contacts)| of_client(client, contacts, &tools))
         .collect();
-    let unclaimed = run::assign(&mut timelines, runs);
+    let mut unclaimed = run::assign(&mut timelines, runs);
+    unseen::of_spans(&timelines, &mut unseen, &mut unclaimed);
     wish::assign(&mut timelines, wishes);
     timelines.extend(unseen::timeline(unseen, unclaimed, &tools));
     timelines

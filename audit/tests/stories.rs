@@ -43,7 +43,7 @@ const NOTHING: &[(Breach, Certainty)] = &[];
 const SAMPLES: &[Shows] = &[
     Shows { file: "agentgateway_access.jsonl", format: "agentgateway, default", found: TOOLS },
     Shows { file: "agentgateway_cel.jsonl", format: "agentgateway with CEL fields", found: BODIES },
-    Shows { file: "caddy.jsonl", format: "Caddy", found: SESSIONS },
+    Shows { file: "caddy.jsonl", format: "Caddy, with its own word on the cut", found: &[(Dropped, Likely)] },
     Shows { file: "envoy_gateway_default.jsonl", format: "Envoy Gateway, default", found: NOTHING },
     Shows { file: "envoy_json.jsonl", format: "Envoy with the MCP filter", found: ALL },
     Shows { file: "fastmcp_structured.jsonl", format: "FastMCP, structured", found: &[(Twice, Possible)] },
@@ -130,6 +130,11 @@ const OWN: &[Shows] = &[
     Shows { file: "litellm_no_reason.jsonl", format: "LiteLLM without a reason", found: &[(Lost, Likely)] },
     Shows { file: "nginx_hex_escapes.jsonl", format: "nginx without escape=json", found: CLOSED },
     Shows { file: "nginx_text.log", format: "ingress-nginx, default text", found: NOTHING },
+    Shows {
+        file: "otlp_spans_of_nobody.jsonl",
+        format: "OTLP spans with arguments, no session and no client",
+        found: &[(Twice, Possible)],
+    },
     Shows { file: "pino_http.jsonl", format: "pino-http", found: CLOSED },
     Shows {
         file: "python_client_debug.jsonl",

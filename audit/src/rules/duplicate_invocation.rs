@@ -141,10 +141,7 @@ fn certainty(timeline: &Timeline, sends: &[&Send], same_by: SameBy) -> (Certaint
     let (last, earlier) = sends.split_last().unwrap_or((&sends[0], &[]));
     let bodies = earlier.iter().all(|send| timeline.contacts[send.contact].tells_bodies());
     let path = timeline.contacts[last.contact].exchange.path.as_deref();
-    let nobody = timeline.client.subject.is_none()
-        && timeline.client.address.is_none()
-        && timeline.client.program().is_none();
-    if nobody && same_by == SameBy::OnlyClient {
+    if timeline.client.is_nobody() && same_by == SameBy::OnlyClient {
         return (
             Certainty::Possible,
             Some("anything that names the client would show that one client sent both"),

@@ -31,6 +31,12 @@ impl Client {
         named.or_else(|| self.user_agent.as_deref().map(str::to_owned))
     }
 
+    /// Whether nothing names it.
+    #[must_use]
+    pub fn is_nobody(&self) -> bool {
+        self.subject.is_none() && self.address.is_none() && self.program().is_none()
+    }
+
     /// What two of its sessions are held to be of one client by.
     #[must_use]
     pub fn same_by(&self) -> SameBy {

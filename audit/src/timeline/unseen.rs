@@ -3,7 +3,7 @@
 
 use super::{Client, Run, Timeline, Tools};
 use crate::event::{LifecycleStep, Message, Nanos, Origin, RpcId, Text, Vantage};
-use crate::join::Joined;
+use crate::join::{Contact, Joined};
 use std::sync::Arc;
 
 /// The facts of servers' own logs that belong to no exchange.
@@ -67,8 +67,27 @@ pub(super) fn gather(joined: &Joined) -> Unseen {
             });
         }
     }
-    unseen.births.sort_by_key(|birth| (birth.at, birth.origin.file, birth.origin.offset));
     unseen
+}
+
+/// Adds what spans of a server tell that name neither session nor client (the Python SDK's own): nothing holds two of them
+/// to be of one client, so they say as much as any other log of the server alone.
+pub(super) fn of_spans(timelines: &[Timeline], unseen: &mut Unseen, runs: &mut Vec<Run>) {
+    for timeline in timelines.iter().filter(|timeline| timeline.client.is_nobody()) {
+        let alone = |contact: &Contact| {
+            contact.session().is_none() && contact.seen.iter().all(|seen| seen.vantage == Vantage::ServerApp)
+        };
+        let opened =
+            timeline.contacts.iter().filter(|contact| alone(contact) && contact.initialize().is_some());
+        unseen.births.extend(opened.map(|contact| Birth {
+            at: contact.start,
+            origin: contact.origin(),
+            session: None,
+        }));
+        let sent = timeline.sends.iter().filter(|send| alone(&timeline.contacts[send.contact]));
+        runs.extend(sent.filter_map(|send| send.run.clone()));
+    }
+    unseen.births.sort_by_key(|birth| (birth.at, birth.origin.file, birth.origin.offset));
 }
 
 /// The timeline of nobody in particular that holds them, if there is anything to hold.
