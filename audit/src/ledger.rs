@@ -6,6 +6,7 @@
 //! session that is never silent, its past in stretches. When that is depends on the records and their order alone: what
 //! does not fit into memory waits in a temporary file.
 
+mod carry;
 mod codec;
 mod docket;
 pub(crate) mod route;
@@ -14,6 +15,7 @@ mod thin;
 
 use crate::adapter::formats::Formats;
 use crate::adapter::rpc::Keep;
+use crate::carry::Carried;
 use crate::cost::{Costs, Stage};
 use crate::event::{Event, Nanos};
 use crate::finding::{Finding, Sent};
@@ -73,6 +75,17 @@ pub(crate) struct Terms {
     pub(crate) all: bool,
     /// Records that are judged as a whole, exactly as they are.
     pub(crate) small: usize,
+    /// What is not over is carried to the next export.
+    pub(crate) carries: Option<Carries>,
+}
+
+/// What an export does with what is not over at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Carries {
+    /// It waits for the next one.
+    Open,
+    /// It is judged: there is no next one.
+    All,
 }
 
 /// What ordinary records are read again with.
@@ -162,6 +175,9 @@ pub(crate) struct Ledger<'p> {
     given: Given,
     /// What is out, so that a story told in parts is told once.
     told: Told,
+    before: carry::Before,
+    /// An earlier export told of more clients than one.
+    others: bool,
 }
 
 /// Findings that are out.
@@ -200,6 +216,8 @@ pub(crate) struct Closed {
     pub(crate) broken: Option<std::io::Error>,
     /// Records that were not found again where they had been, as (file, how many).
     pub(crate) lost: Vec<(u32, u64)>,
+    /// What waits for the next export, if there is to be one.
+    pub(crate) carried: Option<Carried>,
 }
 
 impl<'p> Ledger<'p> {
@@ -222,6 +240,8 @@ impl<'p> Ledger<'p> {
             tables: Tables::default(),
             given: Given::default(),
             told: Told::default(),
+            before: carry::Before::default(),
+            others: false,
         }
     }
 
@@ -238,12 +258,17 @@ impl<'p> Ledger<'p> {
         }
         self.small.push(entry);
         if self.small.len() > self.terms.small {
-            self.is_large = true;
-            self.whole.clocks = Some(self.clocks());
-            self.whole.others = true;
-            for entry in std::mem::take(&mut self.small) {
-                self.file(entry, emit);
-            }
+            self.grow(emit);
+        }
+    }
+
+    /// Goes on client by client.
+    fn grow(&mut self, emit: &mut Emit<'_>) {
+        self.is_large = true;
+        self.whole.clocks = Some(self.clocks());
+        self.whole.others = true;
+        for entry in std::mem::take(&mut self.small) {
+            self.file(entry, emit);
         }
     }
 
@@ -253,7 +278,7 @@ impl<'p> Ledger<'p> {
             return Clocks::default();
         }
         let Again { recall, formats, keep, .. } = &self.again;
-        let mut events = Vec::with_capacity(self.small.len());
+        let mut events: Vec<Event> = self.before.records.iter().map(|waits| waits.event.clone()).collect();
         for entry in &self.small {
             match entry {
                 Entry::Event(event, _) => events.push((**event).clone()),
@@ -264,6 +289,13 @@ impl<'p> Ledger<'p> {
     }
 
     fn file(&mut self, entry: Entry, emit: &mut Emit<'_>) {
+        // What an earlier export left comes in between, as if it stood in this one.
+        self.resume(entry.moment(), emit);
+        self.put(entry, false, emit);
+    }
+
+    /// Files a record; `counted`: an earlier judgement has counted it.
+    fn put(&mut self, entry: Entry, counted: bool, emit: &mut Emit<'_>) {
         let at = entry.moment();
         self.pass(at, emit);
         let (clients, free) = (&mut self.clients, &mut self.free);
@@ -291,8 +323,8 @@ impl<'p> Ledger<'p> {
         let before = client.size();
         match &entry {
             Entry::Event(event, mark) => {
-                docket::write(&mut client.writer, event, *mark, false);
-                client.note(at, docket::until(event), false, LOUD);
+                docket::write(&mut client.writer, event, *mark, counted);
+                client.note(at, docket::until(event), counted, LOUD);
             }
             Entry::Skim(skim, ids) => {
                 skim.write(ids, &mut client.skims);
@@ -455,7 +487,10 @@ impl<'p> Ledger<'p> {
 
     /// Judges what is left.
     pub(crate) fn finish(mut self, emit: &mut Emit<'_>) -> Closed {
-        if self.is_large {
+        let mut carried = None;
+        if self.terms.carries.is_some() {
+            carried = Some(self.carry_on(emit));
+        } else if self.is_large {
             let early = self.given.early;
             self.whole.others = early > 0 || self.clients.iter().flatten().count() > 1;
             let waiting =
@@ -476,6 +511,7 @@ impl<'p> Ledger<'p> {
             given: self.given,
             broken: self.spill.broken(),
             lost: self.again.recall.lost(),
+            carried,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Logs → events → sessions → timelines → findings.
 
 pub mod adapter;
+pub mod carry;
 pub mod cost;
 pub mod event;
 pub mod finding;

@@ -4,11 +4,12 @@
 use crate::adapter::formats::Formats;
 use crate::adapter::intake::{Intake, Taken};
 use crate::adapter::rpc::Keep;
+use crate::carry::Carried;
 use crate::cost::Costs;
 use crate::event::{Nanos, Place};
 use crate::finding::Finding;
 use crate::join::Ahead;
-use crate::ledger::{Again, Emit, Entry, Given, Ledger, Terms};
+use crate::ledger::{Again, Carries, Emit, Entry, Given, Ledger, Terms};
 use crate::source::{self, Limits, Recall};
 use crate::spread::Charts;
 use crate::table::Tables;
@@ -46,6 +47,12 @@ pub struct Options {
     pub small: usize,
     /// Bytes of a file that are read in one go; 0: the default (1 MiB). Never changes the output.
     pub chunk: usize,
+    /// What is not over at the end is not judged, but handed over in [`Summary::carried`] for the next export.
+    pub carries: bool,
+    /// With `carries`: there is no next export, so all is judged.
+    pub last: bool,
+    /// What the export before handed over.
+    pub carried: Option<Arc<Carried>>,
 }
 
 /// Findings on their way to whoever shows them.
@@ -65,14 +72,23 @@ const DISORDER: Nanos = 60 * 1_000_000_000;
 /// Records that are judged as a whole where nobody says how many: some ten megabytes of facts.
 const SMALL: usize = 10_000;
 
+/// The same between exports: an equal call is taken for the same wish for an hour, and what is carried takes no memory.
+const CARRIED: Nanos = 2 * 3600 * 1_000_000_000;
+
 impl Options {
     /// Waiting records are a sixteenth of the memory: while clients are judged, their events take many times the room.
     fn terms(&self, rows: bool) -> Terms {
         let memory = if self.memory == 0 { MEMORY } else { self.memory };
-        let horizon = if self.horizon == 0 { HORIZON } else { self.horizon };
+        let usual = if self.carries { CARRIED } else { HORIZON };
+        let horizon = if self.horizon == 0 { usual } else { self.horizon };
         let disorder = if self.disorder == 0 { DISORDER } else { self.disorder };
         let small = if self.small == 0 { SMALL } else { self.small };
-        Terms { room: memory / 16, horizon, disorder, rows, all: self.every_record, small }
+        let carries = match (self.carries, self.last) {
+            (true, false) => Some(Carries::Open),
+            (true, true) => Some(Carries::All),
+            _ => None,
+        };
+        Terms { room: memory / 16, horizon, disorder, rows, all: self.every_record, small, carries }
     }
 }
 
@@ -99,6 +115,9 @@ pub struct Summary {
     pub not_judged: u64,
     /// How it spreads, for plots.
     pub charts: Charts,
+    /// What waits for the next export, where one is to come.
+    #[serde(skip)]
+    pub carried: Option<Carried>,
     /// Clients and sessions that were taken to be over before the log's end, so that they need no memory.
     #[serde(default)]
     pub judged_early: u64,
@@ -193,7 +212,14 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit
     let recall = Recall::new(order.iter().map(|at| &files[*at]).collect());
     let costs = options.costs.clone().unwrap_or_default();
     let again = Again { recall, formats: &formats, keep, costs: &costs };
+    let own = u32::try_from(paths.len()).unwrap_or(u32::MAX);
+    let mut paths = paths;
+    let carried = options.carried.as_deref().cloned();
+    paths.extend(carried.iter().flat_map(|carried| carried.paths.iter().cloned()));
     let mut ledger = Ledger::new(&paths, options.terms(tables.is_some()), again);
+    if let Some(carried) = carried {
+        ledger.restore(carried, own);
+    }
     let open = |number: usize| {
         let file = u32::try_from(number).unwrap_or(u32::MAX);
         Intake::open(&files[order[number]], file, &formats, &limits, keep, Some(&costs))
@@ -222,6 +248,7 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit
     summary.judged_early = closed.given.early;
     summary.late = closed.given.late;
     summary.spilled = closed.given.spilled;
+    summary.carried = closed.carried;
     if let Some(tables) = tables {
         *tables = closed.tables;
     }

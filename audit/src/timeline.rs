@@ -18,6 +18,7 @@ pub use send::{Answered, Reached, Send};
 pub use session::Session;
 pub use stream::{Opening, Stream};
 
+use crate::carry::Declared;
 use crate::event::{RpcOutcome, Text, ToolHints};
 use crate::join::{Contact, Joined};
 use std::collections::BTreeMap;
@@ -80,6 +81,33 @@ impl Tools {
             };
             let slot = self.0.entry((path.unwrap_or_default().into(), tool.tool.clone()));
             slot.and_modify(|held| *held = held.and(hints)).or_insert(hints);
+        }
+    }
+
+    /// All of it, to be kept.
+    pub(crate) fn declared(&self) -> Vec<Declared> {
+        let one = |((path, tool), hints): (&(Text, Text), &Hints)| Declared {
+            path: path.clone(),
+            tool: tool.clone(),
+            read_only: hints.read_only,
+            idempotent: hints.idempotent,
+            destructive: hints.destructive,
+            disputed: hints.disputed,
+        };
+        self.0.iter().map(one).collect()
+    }
+
+    /// Takes over what was kept.
+    pub(crate) fn restore(&mut self, declared: &[Declared]) {
+        for Declared { path, tool, read_only, idempotent, destructive, disputed } in declared {
+            let hints = Hints {
+                read_only: *read_only,
+                idempotent: *idempotent,
+                destructive: *destructive,
+                disputed: *disputed,
+                trust: Trust::TrustedServer,
+            };
+            self.0.insert((path.clone(), tool.clone()), hints);
         }
     }
 

@@ -29,6 +29,13 @@ pub(crate) struct AuditArgs {
     /// How far behind the others in log time a record may come, as in 5m [default: 1m]
     #[arg(long, value_name = "TIME", value_parser = span, default_value = "0s", hide_default_value = true)]
     pub(crate) disorder: i64,
+    /// Carry what is not over from one export to the next in this file: sessions and calls that may go on are judged with
+    /// what comes later, and no finding is told twice
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// With --state: there is no later export, judge what is still open too
+    #[arg(long, requires = "state")]
+    pub(crate) last: bool,
     /// What findings are reported.
     #[command(flatten)]
     pub(crate) scope: crate::scope::ScopeArgs,

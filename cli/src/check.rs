@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use crate::lint::{self, LintArgs};
 use crate::output::Outputs;
 use crate::scope::{Scope, ScopeArgs};
+use crate::state::State;
 use crate::{baseline, mapping, progress, translation};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,7 +26,14 @@ pub(crate) enum Work<'a> {
 
 impl Work<'_> {
     /// Does the work: hands every finding to `take` and gives what was read and seen.
-    pub(crate) fn findings(self, shared: &Shared, take: &mut dyn FnMut(Finding)) -> Result<Summary, Fault> {
+    ///
+    /// With `state`, what the export before left is gone on with, and what is left now put in its place.
+    pub(crate) fn findings(
+        self,
+        shared: &Shared,
+        state: Option<&mut State>,
+        take: &mut dyn FnMut(Finding),
+    ) -> Result<Summary, Fault> {
         match self {
             Work::Code(args) => {
                 let mut outcome = lint::run(args, shared.threads)?;
@@ -46,6 +54,9 @@ impl Work<'_> {
                     disorder: args.disorder,
                     formats: Some(std::sync::Arc::new(mapping::load(&args.mapping)?)),
                     costs: Some(std::sync::Arc::clone(&costs)),
+                    carries: state.is_some(),
+                    last: args.last,
+                    carried: state.as_ref().and_then(|state| state.before()),
                     ..run::Options::default()
                 };
                 let begun = std::time::Instant::now();
@@ -68,7 +79,13 @@ impl Work<'_> {
                 if args.stats {
                     eprintln!("{}", crate::audit::stats(&seen, &costs, begun.elapsed()));
                 }
-                Ok(translation::traffic::summary(seen))
+                let mut seen = seen;
+                let carried = seen.carried.take();
+                let mut summary = translation::traffic::summary(seen);
+                if let (Some(state), Some(carried)) = (state, carried) {
+                    summary.problems.extend(state.leave(carried));
+                }
+                Ok(summary)
             }
         }
     }
@@ -78,6 +95,14 @@ impl Work<'_> {
         match self {
             Work::Code(_) => None,
             Work::Traffic(args) => Some(&args.scope),
+        }
+    }
+
+    /// The state that the export before left, where one is asked for.
+    fn state(&self) -> Result<Option<State>, Fault> {
+        match self {
+            Work::Traffic(AuditArgs { state: Some(path), .. }) => State::read(path).map(Some),
+            _ => Ok(None),
         }
     }
 
@@ -109,7 +134,8 @@ pub(crate) fn run(work: Work<'_>, shared: &Shared) -> Result<u8, Fault> {
     let mut outputs = Outputs::open(shared, &work.inputs())?;
     let mut tally = Summary::default();
     let least = shared.min_certainty.into();
-    let mut summary = work.findings(shared, &mut |finding| {
+    let mut state = work.state()?;
+    let mut summary = work.findings(shared, state.as_mut(), &mut |finding| {
         // An acceptance is in use wherever the finding is, whatever of it is shown.
         let accepted = acceptances.hold(&finding);
         if !scope.takes(&finding) {
@@ -135,5 +161,9 @@ pub(crate) fn run(work: Work<'_>, shared: &Shared) -> Result<u8, Fault> {
     summary.problems.extend(acceptances.notices());
     let verdict = Verdict::on(&summary, shared.fail_on.into());
     outputs.finish(&summary, verdict)?;
+    // Last of all: a run that is stopped before has told nothing that the next one would not tell again.
+    if let Some(state) = state {
+        state.write()?;
+    }
     Ok(verdict.exit_code())
 }

@@ -50,6 +50,14 @@ pub(crate) enum Fault {
         /// Which.
         path: PathBuf,
     },
+    /// The state of the export before cannot be used.
+    #[error("{path}: {why}", path = path.display())]
+    State {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        why: unbroken_audit::carry::CarryError,
+    },
     /// A mapping file cannot be used.
     #[error("{path}: {why}", path = path.display())]
     Mapping {
@@ -85,6 +93,10 @@ impl Fault {
             Fault::Usage(_) => "run `unbroken --help`".to_owned(),
             Fault::Lint(misuse) => misuse.help.clone(),
             Fault::Unreadable { .. } => "check the path and its permissions".to_owned(),
+            Fault::State { .. } => {
+                "audit the exports since the last good one again, with a file that is not there yet"
+                    .to_owned()
+            }
             Fault::Baseline { .. } => "write the baseline anew".to_owned(),
             Fault::Mapping { .. } => {
                 "compare the file with those that `unbroken mapping guess` writes".to_owned()

@@ -15,6 +15,7 @@ mod progress;
 mod scope;
 mod shell;
 mod side;
+mod state;
 #[cfg(feature = "parquet")]
 mod table;
 mod terminal;

@@ -196,7 +196,7 @@ pub(super) fn write(writer: &mut Writer, event: &Event, mark: CallMark, counted:
 }
 
 /// The records of a client that are not ordinary, in the order in which they were written.
-fn louds(pieces: &[Vec<u8>]) -> impl Iterator<Item = Loud> {
+pub(super) fn louds(pieces: &[Vec<u8>]) -> impl Iterator<Item = Loud> {
     pieces.iter().flat_map(|bytes| {
         let mut reader = Reader::new(bytes);
         // The bytes are the ledger's own; a temporary file that lost some has been told of already.
@@ -213,7 +213,7 @@ fn louds(pieces: &[Vec<u8>]) -> impl Iterator<Item = Loud> {
     })
 }
 
-fn skims(pieces: &[Vec<u8>]) -> impl Iterator<Item = (Skim, Ids<'_>)> {
+pub(super) fn skims(pieces: &[Vec<u8>]) -> impl Iterator<Item = (Skim, Ids<'_>)> {
     pieces.iter().flat_map(|bytes| {
         let mut rest = &bytes[..];
         std::iter::from_fn(move || Skim::read(&mut rest))
@@ -250,9 +250,15 @@ pub(super) fn until(event: &Event) -> Nanos {
     event.time.end.unwrap_or(event.time.at).max(moment(event))
 }
 
+/// What becomes of records that are judged as a whole, whoever they are of.
+pub(super) fn fates_of(louds: &[Loud], cut: Cut) -> Vec<Fate> {
+    let glances: Vec<Glance> = louds.iter().map(of_loud).collect();
+    fates(&glances, cut)
+}
+
 /// What becomes of a record after a judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+pub(super) enum Fate {
     /// It is done with.
     Over,
     /// It is counted, and stays as the beginning of a session that goes on.

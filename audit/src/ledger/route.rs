@@ -4,10 +4,13 @@
 use crate::event::{Body, Event, Message, Nanos, RpcOutcome, What};
 use crate::skim::Skim;
 use crate::verdict::{BuildRapid, Whole};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// Tools that are kept in mind; a server has dozens, a log full of made-up names has any number.
 const MOST_TOOLS: usize = 4096;
+
+/// Connections that are kept in mind.
+const MOST_CONNECTIONS: usize = 65_536;
 
 /// Where clients and sessions wait. Keys are hashes: a collision puts two clients into one place, where they are told
 /// apart again.
@@ -17,6 +20,17 @@ pub(super) struct Routes {
     sessions: HashMap<u64, u32, BuildRapid>,
     /// The client that used a tool last, for steps of handlers that name no session.
     tools: HashMap<u64, u32, BuildRapid>,
+    /// Of connections that were used last: by what the client is found that used it, for remarks, which name nobody.
+    connections: HashMap<u64, Link, BuildRapid>,
+    /// The same in the order of use, so that the oldest goes first.
+    used: VecDeque<u64>,
+}
+
+/// By what a client is found.
+#[derive(Clone, Copy, Debug)]
+enum Link {
+    Session(u64),
+    Client(u64),
 }
 
 impl Routes {
@@ -37,9 +51,38 @@ impl Routes {
         index
     }
 
+    fn note_connection(&mut self, event: &Event, session: Option<u64>) {
+        let (What::Exchange(_), Some(connection)) = (&event.what, &event.identity.connection) else { return };
+        let Some(link) = session.map(Link::Session).or_else(|| client(event).map(Link::Client)) else {
+            return;
+        };
+        if self.connections.insert(hash(connection), link).is_none() {
+            self.used.push_back(hash(connection));
+            if self.used.len() > MOST_CONNECTIONS
+                && let Some(oldest) = self.used.pop_front()
+            {
+                self.connections.remove(&oldest);
+            }
+        }
+    }
+
+    /// The client that used a remark's connection, if it waits.
+    fn by_connection(&self, event: &Event) -> Option<u32> {
+        match *self.connections.get(&hash(event.identity.connection.as_deref()?))? {
+            Link::Session(session) => self.sessions.get(&session).copied(),
+            Link::Client(key) => self.clients.get(&key).copied(),
+        }
+    }
+
     /// The place of an event's client; `open` makes one for a key that has none.
     pub(super) fn find(&mut self, event: &Event, open: impl FnOnce(u64) -> u32) -> u32 {
+        if let What::Remark(_) = &event.what
+            && let Some(known) = self.by_connection(event)
+        {
+            return known;
+        }
         let session = session(event).map(hash);
+        self.note_connection(event, session);
         if let Some(known) = session.and_then(|session| self.sessions.get(&session)) {
             let known = *known;
             self.note_tool(event, known);

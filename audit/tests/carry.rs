@@ -1,0 +1,177 @@
+//! Exports that keep coming: piece by piece with what is carried between them gives the findings of the whole, each once.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../benches/traffic/mod.rs"]
+mod traffic;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use unbroken_audit::adapter::formats::Formats;
+use unbroken_audit::adapter::intake;
+use unbroken_audit::adapter::rpc::Keep;
+use unbroken_audit::carry::Carried;
+use unbroken_audit::event::{Nanos, Place};
+use unbroken_audit::finding::Finding;
+use unbroken_audit::run::{Options, run};
+use unbroken_audit::source::Limits;
+
+/// A finding without the places of its records: in which file and line they stand is what the pieces change.
+fn bare(mut finding: Finding) -> String {
+    let place = |exhibit: &mut unbroken_audit::finding::Exhibit| {
+        exhibit.path.clear();
+        (exhibit.place, exhibit.offset) = (Place::Line(0), 0);
+    };
+    finding.proof.iter_mut().filter_map(|step| step.exhibit.as_mut()).for_each(place);
+    finding.sends.iter_mut().for_each(|sent| place(&mut sent.exhibit));
+    serde_json::to_string(&finding).unwrap()
+}
+
+fn sorted(mut found: Vec<String>) -> Vec<String> {
+    found.sort();
+    found
+}
+
+fn whole(files: &[PathBuf], options: &Options) -> Vec<String> {
+    let mut found = Vec::new();
+    run(files, options, &mut |finding| found.push(bare(finding)));
+    sorted(found)
+}
+
+/// Audits exports one after the other; what is carried goes through its bytes each time.
+fn by_pieces(exports: &[Vec<PathBuf>], options: &Options) -> (Vec<String>, u64) {
+    let mut found = Vec::new();
+    let mut state: Option<Vec<u8>> = None;
+    let mut exchanges = 0;
+    for (at, files) in exports.iter().enumerate() {
+        let carried = state.as_deref().map(|bytes| Arc::new(Carried::parse(bytes).unwrap()));
+        let last = at + 1 == exports.len();
+        let options = Options { carries: true, last, carried, ..options.clone() };
+        let summary = run(files, &options, &mut |finding| found.push(bare(finding)));
+        exchanges += summary.exchanges;
+        let carried = summary.carried.unwrap();
+        assert!(!last || carried.waiting() == 0);
+        state = Some(carried.bytes().unwrap());
+    }
+    (sorted(found), exchanges)
+}
+
+/// The line-based logs of a recording, with the time of every line; a line that tells nothing goes with the one before it.
+fn lines(path: &Path) -> Vec<(Nanos, String)> {
+    let formats = Formats::load(&[]).unwrap();
+    let mut times: BTreeMap<u64, Nanos> = BTreeMap::new();
+    intake::read(path, 0, &formats, &Limits::default(), Keep::default(), &mut |event| {
+        if let Place::Line(line) = event.origin.place {
+            let at = times.entry(line).or_insert(event.time.at);
+            *at = event.time.at.max(*at);
+        }
+    });
+    let text = match path.extension().is_some_and(|end| end == "gz") {
+        true => {
+            let mut text = String::new();
+            let file = std::fs::File::open(path).unwrap();
+            std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(file), &mut text).unwrap();
+            text
+        }
+        false => std::fs::read_to_string(path).unwrap(),
+    };
+    let first = times.values().next().copied().unwrap_or_default();
+    let mut last = first;
+    let dated = |(at, line): (usize, &str)| {
+        last = times.get(&(at as u64 + 1)).copied().unwrap_or(last);
+        (last, format!("{line}\n"))
+    };
+    text.lines().enumerate().map(dated).collect()
+}
+
+fn recordings() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/logs/captures");
+    let mut runs: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    // The whole collection, where it is named.
+    let shared = std::env::var_os("UNBROKEN_SHARED").map(|shared| Path::new(&shared).join("captures"));
+    for folder in shared.iter().filter_map(|folder| std::fs::read_dir(folder).ok()) {
+        runs.extend(folder.map(|entry| entry.unwrap().path()));
+    }
+    runs.retain(|run| run.join("truth.json").is_file());
+    runs.sort();
+    runs
+}
+
+#[test]
+fn a_recording_split_anywhere_gives_the_findings_of_the_whole() {
+    let mut findings = 0;
+    for recording in recordings() {
+        let starts = ["nginx-access", "nginx-error", "haproxy-access", "caddy-", "client", "server-"];
+        let mut logs: Vec<PathBuf> =
+            std::fs::read_dir(&recording).unwrap().map(|e| e.unwrap().path()).collect();
+        logs.retain(|log| {
+            starts.iter().any(|start| log.file_name().unwrap().to_string_lossy().starts_with(start))
+        });
+        logs.sort();
+        let dated: Vec<Vec<(Nanos, String)>> = logs.iter().map(|log| lines(log)).collect();
+        let expected = whole(&logs, &Options::default());
+        findings += expected.len();
+        let mut times: Vec<Nanos> = dated.iter().flatten().map(|(at, _)| *at).collect();
+        times.sort_unstable();
+        for cuts in [vec![times.len() / 2], vec![times.len() / 5, times.len() / 3, times.len() * 4 / 5]] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut exports = Vec::new();
+            for piece in 0..=cuts.len() {
+                let from = if piece == 0 { Nanos::MIN } else { times[cuts[piece - 1]] };
+                let to = cuts.get(piece).map_or(Nanos::MAX, |cut| times[*cut]);
+                let mut files = Vec::new();
+                for (log, lines) in dated.iter().enumerate() {
+                    let some: String = lines
+                        .iter()
+                        .filter(|(at, _)| (from..to).contains(at))
+                        .map(|(_, line)| line.as_str())
+                        .collect();
+                    if !some.is_empty() {
+                        let path = folder.path().join(format!("{log}.{piece}.log"));
+                        std::fs::write(&path, some).unwrap();
+                        files.push(path);
+                    }
+                }
+                exports.push(files);
+            }
+            assert_eq!(
+                by_pieces(&exports, &Options::default()).0,
+                expected,
+                "{} at {cuts:?}",
+                recording.display()
+            );
+        }
+    }
+    assert!(findings > 20, "only {findings} findings to lose");
+}
+
+#[test]
+fn generated_traffic_by_the_hour_gives_the_findings_of_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = Vec::new();
+    let written = traffic::write(3_000_000, 60, 11, &mut log).unwrap();
+    let text = String::from_utf8(log).unwrap();
+    let path = folder.path().join("whole.jsonl");
+    std::fs::write(&path, &text).unwrap();
+    let options = Options { small: 1, ..Options::default() };
+    let all = whole(&[path.clone()], &Options { horizon: 2 * 3600 * 1_000_000_000, ..options.clone() });
+    assert!(all.len() > 50, "{}", all.len());
+    let lines: Vec<&str> = text.lines().collect();
+    for pieces in [2, 3, 7] {
+        let exports: Vec<Vec<PathBuf>> = lines
+            .chunks(lines.len().div_ceil(pieces))
+            .enumerate()
+            .map(|(at, some)| {
+                let path = folder.path().join(format!("{at}.jsonl"));
+                std::fs::write(&path, some.join("\n") + "\n").unwrap();
+                vec![path]
+            })
+            .collect();
+        let (found, exchanges) = by_pieces(&exports, &options);
+        let missing = all.iter().filter(|one| !found.contains(one)).count();
+        let more = found.iter().filter(|one| !all.contains(one)).count();
+        assert_eq!((missing, more, found.len()), (0, 0, all.len()), "in {pieces} pieces");
+        assert_eq!(exchanges, written.lines, "every record is counted once");
+    }
+}
