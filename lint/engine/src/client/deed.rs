@@ -123,7 +123,7 @@ impl Client<'_> {
                     accepts |= text.contains("application/json") && text.contains("text/event-stream");
                     match &**text {
                         "initialize" => add(Deeds::INITIALISES),
-                        "tools/call" => add(Deeds::CALLS),
+                        "tools/call" if !compares(body, id) => add(Deeds::CALLS),
                         _ if text.contains("\"initialize\"") => add(Deeds::INITIALISES),
                         _ => {}
                     }
@@ -142,7 +142,9 @@ impl Client<'_> {
                     accepts |= says("application/json") && says("text/event-stream");
                 }
                 Kind::Struct(path, ..)
-                    if path.last().is_some_and(|last| last.starts_with("InitializeRequest")) =>
+                    if path.last().is_some_and(|last| {
+                        last.starts_with("InitializeRequest") || &**last == "InitializedNotification"
+                    }) =>
                 {
                     add(Deeds::INITIALISES);
                 }
@@ -305,6 +307,20 @@ fn compared(body: &Body, op: Op, a: Id, b: Id) -> Option<Deeds> {
     (is_status(a) || is_status(b)).then_some(Deeds::STATUS)
 }
 
+/// Whether a text is only compared with another, by an operator or as a pattern: that sends nothing.
+fn compares(body: &Body, text: Id) -> bool {
+    let mut child = text;
+    for (parent, _) in body.ancestors(text) {
+        match body.kind(parent) {
+            Kind::Binary(Op::Eq | Op::Ne, ..) => return true,
+            Kind::Ref(_) | Kind::Deref(_) => child = parent,
+            _ => return false,
+        }
+    }
+    // The value of a pattern has no parent among the expressions.
+    body.node(child).parent.is_none() && body.root() != Some(child)
+}
+
 /// Whether the receiver is an HTTP client by its name.
 fn is_http(body: &Body, receiver: Id) -> bool {
     match body.kind(body.peel(receiver)) {
@@ -375,4 +391,38 @@ fn tells_404(body: &Body) -> bool {
         }
     }
     body.pats.iter().enumerate().any(|(at, pat)| gone(pat) && !crowd.contains(&at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scope::Scope;
+
+    /// What the function `f` of the code does itself.
+    fn deeds(code: &str) -> Deeds {
+        let file = crate::SourceFile { path: "src/lib.rs".into(), text: format!("// mcp\n{code}") };
+        let facts = crate::lower(file, crate::Reading::default());
+        assert!(facts.problems.is_empty(), "{:?}", facts.problems);
+        let scope = Scope::new(vec![facts]);
+        let client = Client::new(&scope);
+        client.own(scope.free("f").expect("the code has an `f`"))
+    }
+
+    #[test]
+    fn a_text_that_is_compared_is_not_sent() {
+        assert!(deeds("fn f() { post(\"tools/call\") }").has(Deeds::CALLS));
+        assert!(deeds("fn f() -> &'static str { \"tools/call\" }").has(Deeds::CALLS));
+        assert!(!deeds("fn f(method: &str) -> bool { method == \"tools/call\" }").has(Deeds::CALLS));
+        assert!(!deeds("fn f(method: &str) -> bool { *method != *\"tools/call\" }").has(Deeds::CALLS));
+        let matched = "fn f(method: &str) { match method { \"tools/call\" => {} _ => {} } }";
+        assert!(!deeds(matched).has(Deeds::CALLS));
+        assert!(!deeds("fn f(m: &str) -> bool { matches!(m, \"tools/call\" | \"x\") }").has(Deeds::CALLS));
+    }
+
+    #[test]
+    fn what_is_built_of_the_protocol_is_sent() {
+        assert!(deeds("fn f() { send(CallToolRequest { params }) }").has(Deeds::CALLS));
+        let told = "fn f() { send(InitializedNotification { method: Default::default() }) }";
+        assert!(deeds(told).has(Deeds::INITIALISES));
+    }
 }
