@@ -26,6 +26,7 @@ mod value;
 pub use field::{Compiler, Row, Test, Value, all, expression, paths};
 pub(crate) use glance::{CallMark, Glance, info_mark};
 pub use plan::Plan;
+pub(crate) use value::base64;
 
 /// Why a mapping file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

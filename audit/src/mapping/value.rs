@@ -236,7 +236,7 @@ impl Decode {
 }
 
 /// Decodes base64 of either alphabet; none if it is none.
-fn base64(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let (mut out, mut bits, mut have) = (Vec::with_capacity(text.len() * 3 / 4), 0u32, 0);
     for byte in text.bytes().filter(|b| *b != b'=') {
         let six = match byte {

@@ -6,6 +6,7 @@ mod export;
 mod jaeger;
 mod otlp;
 mod partial;
+mod queue;
 mod text;
 
 use super::Limits;
@@ -50,6 +51,8 @@ struct Piece {
     stream: Vec<u8>,
     text: Vec<u8>,
     last: bool,
+    /// Its index among how many, where told: such pieces may come in any order.
+    part: Option<(u64, u64)>,
     shipped: Shipped,
 }
 

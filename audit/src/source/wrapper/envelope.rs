@@ -1,7 +1,7 @@
 //! Wrappers that are JSON objects around the record.
 //! Knows which keys make which shell; a record's own keys never do.
 
-use super::{Inner, Peeled, Piece, export, jaeger, otlp, text};
+use super::{Inner, Peeled, Piece, export, jaeger, otlp, queue, text};
 use crate::mapping::clock;
 use crate::source::record::Shipped;
 use serde::Deserialize;
@@ -101,6 +101,18 @@ pub(super) struct Shell<'a> {
     pub(super) spans: Raw<'a>,
     #[serde(rename = "operationName")]
     pub(super) operation_name: Raw<'a>,
+    #[serde(rename = "Records")]
+    pub(super) queued: Raw<'a>,
+    pub(super) records: Raw<'a>,
+    pub(super) awslogs: Raw<'a>,
+    pub(super) kinesis: Raw<'a>,
+    #[serde(rename = "recordId")]
+    pub(super) record_id: Raw<'a>,
+    pub(super) data: Raw<'a>,
+    #[serde(rename = "SequenceNumber")]
+    pub(super) sequence_number: Raw<'a>,
+    #[serde(rename = "Data")]
+    pub(super) stream_data: Raw<'a>,
 }
 
 #[derive(Deserialize)]
@@ -118,6 +130,7 @@ pub(super) fn peel(text: &[u8]) -> Peeled {
     let Ok(text) = std::str::from_utf8(text) else { return Peeled::Bare };
     let Ok(shell) = serde_json::from_str::<Shell<'_>>(text) else { return Peeled::Bare };
     telemetry(&shell, text)
+        .or_else(|| queue::peel(&shell))
         .or_else(|| export::cloudwatch(&shell))
         .or_else(|| export::google(&shell))
         .or_else(|| export::loki(&shell))
@@ -182,6 +195,7 @@ fn container(s: &Shell<'_>) -> Option<Peeled> {
                 stream,
                 text: inner.as_bytes().to_vec(),
                 last: &*tag != "P",
+                part: None,
                 shipped,
             }));
         }
@@ -193,6 +207,7 @@ fn container(s: &Shell<'_>) -> Option<Peeled> {
         layer: "docker json-file",
         stream: stream.get().as_bytes().to_vec(),
         last: text.ends_with('\n'),
+        part: None,
         text: text.as_bytes().to_vec(),
         shipped,
     }))

@@ -116,7 +116,9 @@ pub(super) fn google(s: &Shell<'_>) -> Option<Peeled> {
             stream: split.uid.as_bytes().to_vec(),
             text: text.as_bytes().to_vec(),
             last: split.index + 1 >= split.total,
-            shipped,
+            part: (split.total > 0).then_some((split.index, split.total)),
+            // Whichever piece comes last: the line goes by what all of them share.
+            shipped: Shipped { id: Some((&*split.uid).into()), ..shipped },
         }));
     }
     Some(Peeled::Inner("gcp log entry", vec![Inner::new(text.as_bytes(), shipped)]))

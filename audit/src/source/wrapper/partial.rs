@@ -17,6 +17,10 @@ pub(super) struct Partials {
 struct Open {
     origin: Origin,
     text: Vec<u8>,
+    /// Pieces that tell their place, by it; `text` stays empty.
+    parts: BTreeMap<u64, Vec<u8>>,
+    /// Bytes in `parts`.
+    size: usize,
     shipped: Shipped,
     /// Grown too long: dropped up to its end.
     dropped: bool,
@@ -30,6 +34,9 @@ impl Partials {
     /// Adds a piece. `Ok(Some)`: the line is whole. `Err`: it just grew too long.
     pub(super) fn add(&mut self, piece: Piece, origin: Origin, most: usize) -> Result<Option<Vec<u8>>, ()> {
         let last = piece.last;
+        if let Some((index, total)) = piece.part.filter(|(_, total)| *total > 1) {
+            return self.add_part(piece, origin, index, total, most);
+        }
         if last && !self.open.contains_key(&piece.stream) {
             return Ok(Some(piece.text));
         }
@@ -40,6 +47,8 @@ impl Partials {
         let open = self.open.entry(piece.stream).or_insert(Open {
             origin,
             text: Vec::new(),
+            parts: BTreeMap::new(),
+            size: 0,
             shipped: piece.shipped,
             dropped: false,
         });
@@ -60,12 +69,50 @@ impl Partials {
         if grew { Err(()) } else { Ok(None) }
     }
 
+    /// Adds a piece that tells its place among `total`. One that comes twice counts once.
+    fn add_part(
+        &mut self,
+        piece: Piece,
+        origin: Origin,
+        index: u64,
+        total: u64,
+        most: usize,
+    ) -> Result<Option<Vec<u8>>, ()> {
+        if self.open.len() >= MOST_STREAMS && !self.open.contains_key(&piece.stream) {
+            return Ok(Some(piece.text));
+        }
+        let key = piece.stream.clone();
+        let open = self.open.entry(piece.stream).or_insert(Open {
+            origin,
+            text: Vec::new(),
+            parts: BTreeMap::new(),
+            size: 0,
+            shipped: piece.shipped,
+            dropped: false,
+        });
+        // What was dropped keeps its pieces' places, without their text.
+        let text = if open.dropped { Vec::new() } else { piece.text };
+        open.size += text.len();
+        open.size -= open.parts.insert(index, text).map_or(0, |before| before.len());
+        let grew = !open.dropped && open.size > most;
+        if grew {
+            open.dropped = true;
+            open.size = 0;
+            open.parts.values_mut().for_each(|text| *text = Vec::new());
+        }
+        let whole = open.parts.len() as u64 == total;
+        let done = if whole { self.open.remove(&key).filter(|done| !done.dropped) } else { None };
+        if grew { Err(()) } else { Ok(done.map(|done| done.parts.into_values().flatten().collect())) }
+    }
+
     /// What never got its end, by place.
     pub(super) fn take(&mut self) -> Vec<(Origin, Vec<u8>, Shipped)> {
         let mut left: Vec<_> = std::mem::take(&mut self.open)
             .into_values()
             .filter(|o| !o.dropped)
-            .map(|o| (o.origin, o.text, o.shipped))
+            .map(|o| {
+                (o.origin, o.text.into_iter().chain(o.parts.into_values().flatten()).collect(), o.shipped)
+            })
             .collect();
         left.sort_by_key(|(origin, ..)| *origin);
         left

@@ -52,6 +52,7 @@ fn cri(text: &[u8]) -> Option<Piece> {
         stream: stream.to_vec(),
         text: parts.next().unwrap_or_default().to_vec(),
         last,
+        part: None,
         shipped: Shipped { at: Some(at), ..Shipped::default() },
     })
 }
