@@ -21,7 +21,7 @@ use crate::event::{Event, Nanos};
 use crate::finding::{Finding, Sent};
 use crate::join::{self, Clocks, moment};
 use crate::mapping::CallMark;
-use crate::skim::Skim;
+use crate::skim::{Kind, Skim};
 use crate::source::Recall;
 use crate::table::Tables;
 use crate::verdict::{self, BuildRapid, Counts, Heard, Part, Tally, Whole};
@@ -35,6 +35,8 @@ use std::collections::{HashMap, HashSet};
 const MOST: u32 = 24_576;
 /// What a record that is not ordinary weighs: it is kept as an event.
 const LOUD: u32 = 8;
+/// What an `initialize` weighs: most are looked at again.
+const OPENING: u32 = 4;
 /// Bytes of one client from which on they are worth a place in the temporary file.
 const WORTH: usize = 64;
 
@@ -152,6 +154,11 @@ impl Waiting {
     fn size(&self) -> usize {
         self.writer.size() + self.skims.capacity()
     }
+}
+
+/// What an ordinary record weighs.
+fn weight(skim: &Skim) -> u32 {
+    if skim.kind == Kind::Initialize { OPENING } else { 1 }
 }
 
 /// The ledger.
@@ -328,7 +335,7 @@ impl<'p> Ledger<'p> {
             }
             Entry::Skim(skim, ids) => {
                 skim.write(ids, &mut client.skims);
-                client.note(at, skim.end, false, 1);
+                client.note(at, skim.end, false, weight(skim));
             }
         }
         // A text that makes room for a shorter one can leave a writer smaller than before.

@@ -189,8 +189,8 @@ mod tests {
             instance: 3,
             asked: 4,
             call: u32::MAX,
-            bodies: n % 2 == 0,
-            counted: n % 3 == 0,
+            bodies: n.is_multiple_of(2),
+            counted: n.is_multiple_of(3),
         };
         let kinds = [Kind::Request, Kind::Notice, Kind::Initialize, Kind::Delete];
         let skims: Vec<Skim> = (0..8).map(|n| skim(n, kinds[n as usize % 4])).collect();

@@ -144,11 +144,7 @@ const OWN: &[Shows] = &[
     Shows { file: "python_otlp_logs.jsonl", format: "Python SDK in OTLP logs", found: &[(Lost, Likely)] },
     Shows { file: "traefik_clf.log", format: "Traefik, default text", found: NOTHING },
     Shows { file: "wrap_cloudwatch_insights.json", format: "CloudWatch Insights", found: CLOSED },
-    Shows {
-        file: "wrap_cloudwatch_firehose.json",
-        format: "CloudWatch through Firehose",
-        found: CLOSED,
-    },
+    Shows { file: "wrap_cloudwatch_firehose.json", format: "CloudWatch through Firehose", found: CLOSED },
     Shows { file: "wrap_cloudwatch_kinesis.json", format: "CloudWatch through Kinesis", found: CLOSED },
     Shows { file: "wrap_cloudwatch_lambda.json", format: "CloudWatch, a function's event", found: CLOSED },
     Shows { file: "wrap_cloudwatch_s3.txt", format: "CloudWatch export to S3", found: CLOSED },

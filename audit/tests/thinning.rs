@@ -56,7 +56,8 @@ fn generated_traffic_is_judged_alike() {
     let path = folder.path().join("log.jsonl");
     for (clients, seed) in [(200, 3), (3, 4), (1, 5)] {
         let written = generated(2_000_000, clients, seed, &path);
-        let summary = alike("generated", &[path.clone()], &Options { small: 1, ..Options::default() });
+        let summary =
+            alike("generated", std::slice::from_ref(&path), &Options { small: 1, ..Options::default() });
         assert_eq!(summary.exchanges, written.lines);
     }
 }

@@ -355,18 +355,23 @@ fn over(glances: &[Glance], fates: &[Fate]) -> Vec<u64> {
 
 /// The first moment of each session whose last exchange is done and was not counted before.
 fn ended(glances: &[Glance], fates: &[Fate]) -> Vec<Nanos> {
-    let mut sessions: HashMap<u64, (Nanos, (Nanos, (u32, u64)), bool), BuildRapid> = HashMap::default();
+    struct Session {
+        first: Nanos,
+        last: (Nanos, (u32, u64)),
+        done: bool,
+    }
+    let mut sessions: HashMap<u64, Session, BuildRapid> = HashMap::default();
     for (glance, fate) in glances.iter().zip(fates).filter(|(glance, _)| glance.exchange) {
         let Some(session) = glance.session else { continue };
-        let key = (glance.start, glance.place);
+        let last = (glance.start, glance.place);
         let done = *fate != Fate::GoesOn && !glance.counted;
-        let known = sessions.entry(session).or_insert((glance.start, key, done));
-        known.0 = known.0.min(glance.start);
-        if key >= known.1 {
-            (known.1, known.2) = (key, done);
+        let known = sessions.entry(session).or_insert(Session { first: glance.start, last, done });
+        known.first = known.first.min(glance.start);
+        if last >= known.last {
+            (known.last, known.done) = (last, done);
         }
     }
-    sessions.into_values().filter(|(.., done)| *done).map(|(first, ..)| first).collect()
+    sessions.into_values().filter(|session| session.done).map(|session| session.first).collect()
 }
 
 /// What goes on, written anew.
@@ -385,7 +390,7 @@ fn keep(louds: &[Loud], skims: &[(Skim, Ids<'_>)], fates: &[Fate]) -> Waiting {
         marks.clear();
         marks.extend(ids.iter());
         Skim { counted, ..*skim }.write(&marks, &mut kept.skims);
-        kept.note(skim.start, skim.end, counted, 1);
+        kept.note(skim.start, skim.end, counted, super::weight(skim));
     }
     kept
 }
