@@ -171,4 +171,5 @@ pub struct Marks {
 }
 
 pub use alone::supply_types;
-pub use item::{lower_file, lower_item, lower_item_in_order};
+pub(crate) use item::Lowering;
+pub use item::{lower_item, lower_item_in_order};

@@ -3,9 +3,10 @@
 
 mod aside;
 mod nesting;
+mod parts;
 mod search;
 
-use crate::facts::{FileFacts, lower_file};
+use crate::facts::{FileFacts, Lowering};
 use crate::finding::{Problem, Range};
 pub(crate) use aside::is_test as is_test_condition;
 use nesting::Nesting;
@@ -28,6 +29,10 @@ const CALM_ITEM: usize = 1_000;
 /// What one token of depth takes of a stack: half of this at most, measured; several times as much without optimisation.
 const STACK_EACH: usize = if cfg!(debug_assertions) { 32 << 10 } else { 8 << 10 };
 const STACK_BASE: usize = 64 << 20;
+/// A longer text is parsed in parts: a tree takes a hundred times the memory of its text.
+const LONG: usize = 1 << 20;
+/// About how long a part is.
+const PART: usize = 256 << 10;
 
 /// Whether a text is nested more deeply than a thread's ordinary stack can bear to parse.
 #[must_use]
@@ -105,8 +110,18 @@ pub fn read(mut file: SourceFile, reading: Reading) -> FileFacts {
 }
 
 fn parse(file: &SourceFile, mut facts: FileFacts) -> FileFacts {
+    if file.text.len() > LONG
+        && let Some(facts) = in_parts(&file.text, PART, facts.clone())
+    {
+        proc_macro2::extra::invalidate_current_thread_spans();
+        return facts;
+    }
     match syn::parse_file(&file.text) {
-        Ok(tree) => lower_file(&tree, &mut facts),
+        Ok(tree) => {
+            let mut lowering = Lowering::into(&mut facts);
+            lowering.add(&tree);
+            lowering.finish();
+        }
         Err(error) => {
             let (start, end) = (error.span().start(), error.span().end());
             facts.problems.push(Problem {
@@ -125,6 +140,19 @@ fn parse(file: &SourceFile, mut facts: FileFacts) -> FileFacts {
     // Without this every text ever parsed on the thread would stay in memory, for its line numbers.
     proc_macro2::extra::invalidate_current_thread_spans();
     facts
+}
+
+/// Parses and lowers one part after the other, so that memory holds the tree of one; `None` where a part is no Rust of
+/// its own.
+fn in_parts(text: &str, least: usize, mut facts: FileFacts) -> Option<FileFacts> {
+    let mut lowering = Lowering::into(&mut facts);
+    for part in parts::of(text, least) {
+        // The empty lines keep every place what it is in the file.
+        let tree = syn::parse_file(&("\n".repeat(part.lines_before) + part.text)).ok()?;
+        lowering.add(&tree);
+    }
+    lowering.finish();
+    Some(facts)
 }
 
 fn short(text: &str) -> String {
@@ -153,6 +181,25 @@ mod tests {
             assert!(problems(text(4_000)).iter().all(|it| !it.contains("stopped")), "{way}");
         }
         assert_eq!(problems(format!("use {}b;", "a::".repeat(100_000))).len(), 1);
+    }
+
+    #[test]
+    fn a_long_text_says_the_same_in_parts_as_whole() {
+        let item =
+            "macro_rules! told { ($name:ident) => { fn $name() { self.session = None; } } }\ntold!(first);\n";
+        let function = "impl S {\n    fn call(&self) -> u8 { \"é\"; self.id }\n}\n";
+        let text = format!("{item}{}told!(last);\n", function.repeat(100));
+        let said =
+            |facts: &FileFacts| facts.functions.iter().map(|it| (it.item(), it.range)).collect::<Vec<_>>();
+        assert!(parts::of(&text, 1_000).len() > 2);
+        let long = in_parts(&text, 1_000, FileFacts::default()).expect("every part is Rust");
+        let mut whole = FileFacts::default();
+        Lowering::into(&mut whole).add(&syn::parse_file(&text).expect("Rust"));
+        assert_eq!(said(&long), said(&whole));
+        assert_eq!(whole.functions.len(), 102);
+        // A cut within a string is no Rust: the file is parsed whole then.
+        let odd = format!("{text}const X: &str = \"\n{}\";\n", "};\nfn f() {\n".repeat(1_000));
+        assert!(syn::parse_file(&odd).is_ok() && in_parts(&odd, 1_000, FileFacts::default()).is_none());
     }
 
     #[test]

@@ -113,11 +113,11 @@ pub(super) fn read_marks(attr: &Attribute, marks: &mut Marks, names: &mut Names)
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FileFacts, lower_file};
+    use super::super::{FileFacts, Lowering};
 
     fn acceptances(text: &str) -> Vec<(String, String, u32)> {
         let mut facts = FileFacts::default();
-        lower_file(&syn::parse_file(text).expect("Rust"), &mut facts);
+        Lowering::into(&mut facts).add(&syn::parse_file(text).expect("Rust"));
         let said = facts.acceptances.iter();
         said.map(|at| (at.rule.to_string(), at.reason.to_string(), at.covers.end_line)).collect()
     }

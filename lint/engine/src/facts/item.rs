@@ -15,19 +15,34 @@ const NODE_LIMIT: usize = 30_000;
 /// A tree deeper than this is not judged: what holds at a place is found by walking up from it, and down by recursion.
 const DEPTH_LIMIT: u32 = 1_000;
 
-/// Lowers every item of a parsed file.
-pub fn lower_file(file: &syn::File, facts: &mut FileFacts) {
-    let mut walk = Walk { names: Names::default(), macros: Macros::default(), facts };
-    walk.macros.define_all(&file.items);
-    walk.items(&file.items, &Around::default());
-    if walk.macros.exceeded() {
-        let path = walk.facts.path.clone();
-        walk.facts.problems.push(Problem {
-            path,
-            range: None,
-            message: "macros that expand to more than can be judged".into(),
-            help: "write the generated functions out, or exclude the file; the rest of it was checked".into(),
-        });
+/// Lowers a file part by part: items stand between the parts, and macros are known from their definition on.
+pub(crate) struct Lowering<'a>(Walk<'a>);
+
+impl<'a> Lowering<'a> {
+    /// Begins a file.
+    pub(crate) fn into(facts: &'a mut FileFacts) -> Lowering<'a> {
+        Lowering(Walk { names: Names::default(), macros: Macros::default(), facts })
+    }
+
+    /// Lowers every item of a part.
+    pub(crate) fn add(&mut self, part: &syn::File) {
+        self.0.macros.define_all(&part.items);
+        self.0.items(&part.items, &Around::default());
+    }
+
+    /// Notes what was left out.
+    pub(crate) fn finish(self) {
+        let walk = self.0;
+        if walk.macros.exceeded() {
+            let path = walk.facts.path.clone();
+            walk.facts.problems.push(Problem {
+                path,
+                range: None,
+                message: "macros that expand to more than can be judged".into(),
+                help: "write the generated functions out, or exclude the file; the rest of it was checked"
+                    .into(),
+            });
+        }
     }
 }
 
