@@ -272,6 +272,17 @@ pub fn answer(contact: &Contact) -> String {
     }
 }
 
+/// What the contract allowed in the place of a reconnect, where the client did something else (contract 3.2).
+#[must_use]
+pub fn allowed(timeline: &Timeline, contact: usize) -> Option<Step> {
+    let reconnect = timeline.reconnects.iter().find(|reconnect| reconnect.contact == contact)?;
+    if reconnect.as_due() {
+        return None;
+    }
+    let words = vec![plain(format!("after that close the contract allowed to {}", reconnect.due.words()))];
+    Some(Step { exhibit: None, at: None, role: Role::Conclude, words })
+}
+
 /// How an exchange ended, with its length where it is known, and that it did so before its response where that is told.
 #[must_use]
 pub fn cut(contact: &Contact) -> String {

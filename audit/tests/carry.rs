@@ -155,7 +155,8 @@ fn generated_traffic_by_the_hour_gives_the_findings_of_the_whole() {
     let path = folder.path().join("whole.jsonl");
     std::fs::write(&path, &text).unwrap();
     let options = Options { small: 1, ..Options::default() };
-    let all = whole(&[path.clone()], &Options { horizon: 2 * 3600 * 1_000_000_000, ..options.clone() });
+    let all =
+        whole(std::slice::from_ref(&path), &Options { horizon: 2 * 3600 * 1_000_000_000, ..options.clone() });
     assert!(all.len() > 50, "{}", all.len());
     let lines: Vec<&str> = text.lines().collect();
     for pieces in [2, 3, 7] {

@@ -35,7 +35,7 @@
 
 use super::Case;
 use crate::finding::{Certainty, Role};
-use crate::proof::{Court, Draft, cut, foreign, plain, request};
+use crate::proof::{Court, Draft, allowed, cut, foreign, plain, request};
 use crate::timeline::{Opening, Stream, Timeline};
 use unbroken_contract::breach::Breach;
 
@@ -82,6 +82,7 @@ fn draft(timeline: &Timeline, stream: &Stream, opening: &Opening, cursor: &str, 
         draft.proof.push(step);
     }
     draft.proof.push(court.step(contact, Role::Resume, request(contact)));
+    draft.proof.extend(allowed(timeline, opening.contact));
     if certainty != Certainty::Proved {
         draft.missing = Some("the client's own log would show which stream the GET was meant to carry on");
     }

@@ -41,7 +41,7 @@ use super::Case;
 use crate::event::{Cause, Method, Nanos};
 use crate::finding::{Certainty, Role};
 use crate::pair::{Closeness, HORIZON, closeness_of};
-use crate::proof::{Court, Draft, answer, cut, plain, request, session, who_ended};
+use crate::proof::{Court, Draft, allowed, answer, cut, plain, request, session, who_ended};
 use crate::timeline::close::{behind_a_limit, classify};
 use crate::timeline::{Answered, Session, Timeline};
 use unbroken_contract::breach::Breach;
@@ -154,6 +154,7 @@ fn draft(timeline: &Timeline, held: &Session, suffered: usize, next: usize, cour
         Role::Initialize,
         vec![plain("the same client sent initialize, with no 404, DELETE or rejected resume between")],
     ));
+    draft.proof.extend(allowed(timeline, next));
     draft.same_by = Some(timeline.client.same_by());
     draft.missing =
         Some(if told { "the client's own log would show that it still ran" } else { who_ended(close) });

@@ -36,6 +36,19 @@ pub struct Reconnect {
     pub verdicts: Verdicts,
 }
 
+impl Step {
+    /// What it is, as a sentence says it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Step::Resume => "resume the stream with Last-Event-ID",
+            Step::Reopen => "open a stream again on the same session",
+            Step::Initialize => "initialize anew",
+            Step::Stay => "keep the session and ask what became of the call",
+        }
+    }
+}
+
 impl Reconnect {
     /// Whether the client did what the contract allowed.
     #[must_use]
@@ -177,8 +190,11 @@ fn of_initialize(contacts: &[Contact], eras: &[Option<Era>], held: &Session, at:
         }
     }
     let (before, era, close) = suffered?;
+    // A log without bodies shows no cursor; what was allowed without one is allowed with one too.
+    let cursor = contacts[before].events().iter().rev().find_map(|event| event.id.as_deref());
     let now = Situation {
         session: next::Session::Held(SessionId(&held.id)),
+        cursor: cursor.filter(|id| !id.is_empty()).map_or(Cursor::NeverIssued, Cursor::InMemory),
         ..Situation::of(close, era, Awaited::Call(Permission::ByPersonOrModel))
     };
     let session = match close {
