@@ -13,6 +13,7 @@ mod bytes;
 mod framing;
 mod identity;
 mod lines;
+mod quotes;
 mod recall;
 mod record;
 mod scan;
@@ -209,6 +210,9 @@ fn make_text(batch: &mut Batch, troubles: &mut Troubles) {
     if surrogate::may_hold(&batch.raw) {
         mend(batch, troubles);
     }
+    if quotes::may_hold(&batch.raw) {
+        escape(batch, troubles);
+    }
     if std::str::from_utf8(&batch.raw).is_ok() {
         return;
     }
@@ -248,6 +252,22 @@ fn mend(batch: &mut Batch, troubles: &mut Troubles) {
             Some(span.origin.place),
             "the record escapes half a character (a lone surrogate)",
             "nothing: it was replaced by a character of its own and the record was read",
+            false,
+        );
+    }
+}
+
+fn escape(batch: &mut Batch, troubles: &mut Troubles) {
+    for span in batch.spans.iter_mut().filter(|span| !span.peeled) {
+        let Some(mended) = quotes::mend(&batch.raw[span.at.clone()]) else { continue };
+        let start = batch.peeled.len();
+        batch.peeled.extend_from_slice(&mended);
+        span.at = start..batch.peeled.len();
+        span.peeled = true;
+        troubles.note(
+            Some(span.origin.place),
+            "the record holds JSON in a string, its quotes not escaped",
+            "it was read; let the log escape its values: `json` after `req.body` or `%{+E}o` in HAProxy, `escape=json` in nginx",
             false,
         );
     }

@@ -116,6 +116,7 @@ const OWN: &[Shows] = &[
     },
     Shows { file: "haproxy_other_names.jsonl", format: "HAProxy under other names", found: ALL },
     Shows { file: "haproxy_text.log", format: "HAProxy, default text", found: NOTHING },
+    Shows { file: "haproxy_unescaped.jsonl", format: "HAProxy with quotes not escaped", found: ALL },
     Shows { file: "har_chrome_no_streams.har", format: "HAR (Chrome) without its streams", found: BODIES },
     Shows { file: "har_mitmproxy.har", format: "HAR (mitmproxy)", found: BODIES },
     Shows { file: "har_mitmproxy_streamed.har", format: "HAR (mitmproxy), streams passed on", found: BODIES },
