@@ -4,6 +4,7 @@
 mod envelope;
 mod export;
 mod jaeger;
+mod logger;
 mod otlp;
 mod partial;
 mod queue;

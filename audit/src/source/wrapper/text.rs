@@ -1,13 +1,16 @@
 //! Wrappers that are text before the record: the Kubernetes container log, a time, a syslog head.
 //! Knows where the record begins; refuses a head that is not one of these.
 
-use super::{Inner, Peeled, Piece};
+use super::{Inner, Peeled, Piece, logger};
 use crate::source::record::Shipped;
 use memchr::memchr;
 
 pub(super) fn peel(text: &[u8]) -> Peeled {
     if let Some(piece) = cri(text) {
         return Peeled::Piece(piece);
+    }
+    if let Some(line) = logger::peel(text) {
+        return line;
     }
     // What comes after must be a whole JSON object, or a message with braces in it would be taken for a record.
     let Some(start) = memchr(b'{', text) else { return Peeled::Bare };
