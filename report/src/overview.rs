@@ -15,7 +15,7 @@ const SHOWN: usize = 5;
 
 /// Counts by name, in bounded memory.
 ///
-/// Where there are more than [`HELD`] names, those with the smallest hashes stay: which ones these are depends on the
+/// Where there are more than a thousand names, those with the smallest hashes stay: which ones these are depends on the
 /// names alone and not on the order in which they come, and the count of a name that stays is exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Few<C> {

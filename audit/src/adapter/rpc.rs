@@ -132,7 +132,7 @@ struct Hints {
 ///
 /// Bytes that are not JSON-RPC give [`Body::Unreadable`]; bytes that end in the middle of JSON are told apart as
 /// [`Unreadable::Truncated`], because a log that cut a body off is another fact than a body of another protocol. Of a
-/// request that is cut off, what stood before the cut is read: see [`head`]. A part of a batch that cannot be read stays
+/// request that is cut off, what stood before the cut is read. A part of a batch that cannot be read stays
 /// among its messages as such.
 #[must_use]
 pub fn read_body(bytes: &[u8], keep: Keep) -> Body {
