@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use unbroken_audit::finding::{Certainty, Finding};
+use unbroken_audit::finding::{Certainty, Finding, Role};
 use unbroken_audit::run::{Options, run};
 use unbroken_contract::breach::Breach;
 
@@ -312,6 +312,19 @@ fn a_client_knows_best_whether_it_left() {
         let mut expected = BODIES.to_vec();
         expected.sort();
         assert_eq!(told(&found), expected, "{own}");
+    }
+}
+
+/// A log that keeps no status shows no refusal, and the proof says none.
+#[test]
+fn a_status_that_is_not_recorded_is_no_refusal() {
+    let folder = repository().join("fixtures/logs/formats");
+    for file in ["azure_apim.jsonl", "cloudflare_portal.jsonl", "python_client_debug.jsonl"] {
+        let found = findings(&folder.join(file));
+        assert!(!found.is_empty(), "{file}");
+        for step in found.iter().flat_map(|finding| &finding.proof) {
+            assert_ne!(step.role, Role::Refuse, "{file}: {:?}", step.words);
+        }
     }
 }
 

@@ -50,7 +50,7 @@
 mod rerun;
 
 use super::Case;
-use crate::event::Arguments;
+use crate::event::{Arguments, Cause};
 use crate::finding::{Certainty, Role, SameBy, Step, Words};
 use crate::pair::{Chain, Closeness, closeness};
 use crate::proof::{Court, Draft, Print, answer, cut, foreign, plain, request};
@@ -206,6 +206,15 @@ pub(super) fn story(timeline: &Timeline, send: &Send, court: &Court<'_>) -> Vec<
     let end = contact.end.or(contact.exchange.response.headers_at);
     let mut step = match send.answered {
         Answered::Own(_) => court.step(contact, Role::Deliver, vec![plain("its response was delivered")]),
+        // A log without a status shows no refusal.
+        _ if contact.exchange.status.is_none() => match contact.exchange.end.cause {
+            Cause::Unknown => court.step(
+                contact,
+                Role::Deliver,
+                vec![plain("what became of the exchange is not recorded")],
+            ),
+            _ => court.step(contact, Role::Cut, vec![plain(format!("the exchange was {}", cut(contact)))]),
+        },
         _ if !contact.accepted() => court.step(contact, Role::Refuse, vec![plain(answer(contact))]),
         Answered::Unrecorded => court.step(
             contact,

@@ -145,7 +145,11 @@ fn draft(timeline: &Timeline, held: &Session, suffered: usize, next: usize, cour
         ));
     }
     draft.proof.push(court.step(close, Role::Send, request(close)));
-    let ended = if close.accepted() { format!("the stream was {}", cut(close)) } else { answer(close) };
+    let ended = match close.exchange.status {
+        None => format!("the exchange was {}", cut(close)),
+        Some(_) if close.accepted() => format!("the stream was {}", cut(close)),
+        Some(_) => answer(close),
+    };
     let mut step = court.step(close, Role::Cut, vec![plain(ended)]);
     step.at = Some(close.known_until());
     draft.proof.push(step);
