@@ -373,6 +373,26 @@ fn logs_without_mcp_facts_are_recognised_and_explain() {
 }
 
 #[test]
+fn logs_that_hold_nothing_are_named_with_a_way_out() {
+    let lines = [
+        (
+            "2026/08/14 09:00:00.014\tINFO\thttp.log.access.log0\thandled request\t{\"status\": 200}",
+            "format json",
+        ),
+        ("  - Calling tool transfer with arguments: object with 3 field(s)", "docker mcp gateway"),
+        (
+            r#"{"TimeGenerated":"2026-08-14T09:00:00Z","CorrelationId":"c","Method":"POST","Url":"https://x/mcp","ResponseCode":200,"BackendTime":14,"CallerIpAddress":"192.0.2.1"}"#,
+            "ApiManagementGatewayMCPLog",
+        ),
+    ];
+    for (line, words) in lines {
+        let (events, taken) = read_text(&format!("{line}\n{line}\n"));
+        assert!(taken.summary.format.contains(words), "{}", taken.summary.format);
+        assert!(events.is_empty() && taken.problems.is_empty(), "{line}: {:?}", taken.problems);
+    }
+}
+
+#[test]
 fn other_shells_of_a_format_are_known_by_its_name() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/logs/formats");
     let expected = [
