@@ -30,7 +30,7 @@ pub struct Options {
     pub max_record: usize,
     /// Bytes of memory that the run may take; 0: the default (256 MiB).
     pub memory: usize,
-    /// Silence in log time after which a client or session of an input that does not fit into memory is over, in
+    /// Silence in log time after which a client or session of an input that is not small is over, in
     /// nanoseconds; 0: the default (30 minutes).
     pub horizon: Nanos,
     /// How far behind the others in log time a record may come, in nanoseconds; 0: the default (1 minute). Clients are judged
@@ -368,7 +368,7 @@ fn given_up(paths: &[String], given: &Given, options: &Options) -> Option<Proble
             "{} sessions were judged {seconds} s after their last event, {} events came later",
             given.early, given.late
         ),
-        help: "give a longer --horizon or more --memory if calls are repeated after longer silence"
+        help: "give a longer --horizon if calls are repeated after longer silence"
             .to_owned(),
         count: 1,
         lost: false,

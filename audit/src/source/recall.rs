@@ -80,3 +80,25 @@ fn read_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> std::io::Resul
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_known_again_and_one_that_changed_is_told() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = folder.path().join("log");
+        std::fs::write(&path, "first\nsecond\n").expect("a disk with room");
+        let recall = Recall::new(vec![&path]);
+        let look = |length| recall.read(0, 6, length, |bytes| bytes == b"second");
+        assert_eq!(look(6).as_deref(), Some(&b"second"[..]));
+        // Written over, then cut off: neither is what was read.
+        std::fs::write(&path, "first\nSECOND\n").expect("a disk with room");
+        assert_eq!(look(6), None);
+        std::fs::write(&path, "first\n").expect("a disk with room");
+        assert_eq!(look(6), None);
+        assert_eq!(recall.read(1, 0, 1, |_| true), None);
+        assert_eq!(recall.lost(), [(0, 1), (1, 1)]);
+    }
+}
