@@ -44,29 +44,39 @@ use crate::proof::{Court, Draft, Print, cut, foreign, plain, request, who_ended}
 use crate::timeline::close::id_text;
 use crate::timeline::unseen::Unsent;
 use crate::timeline::{Answered, Reached, Run, Send};
+use std::collections::HashMap;
 use unbroken_contract::breach::Breach;
 
 pub(super) const BREACH: Breach = Breach::ResponseUndelivered;
 const HELP: &str = "make the stream resumable and resume it, and keep proxies from cutting idle streams";
 
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
+    // The duplicate that a chain is, by the chain's place: a chain is looked at once, not once for each of its sends.
+    let mut duplicates: HashMap<usize, Option<String>> = HashMap::new();
     for (at, send) in case.timeline.sends.iter().enumerate() {
-        let chain = case.chain_of.get(&at).map(|index| &case.chains[*index]);
-        let repeated = chain.is_some_and(|chain| chain.sends.last() != Some(&at));
+        let chain = case.chain_of.get(&at).copied();
+        let repeated = chain.is_some_and(|chain| case.chains[chain].sends.last() != Some(&at));
         if !is_undelivered(case, send, repeated) {
             continue;
         }
         let mut draft = draft(case, send, court);
-        if let Some(chain) = chain.filter(|chain| is_duplicate(case.timeline, chain)) {
-            let mut print = Print::default();
-            duplicate_invocation::print(case.timeline, chain, &mut print);
-            draft.linked.push(print.finish(Breach::DuplicateInvocation));
-        }
+        let duplicate = |chain| duplicates.entry(chain).or_insert_with(|| duplicate(case, chain)).clone();
+        draft.linked.extend(chain.and_then(duplicate));
         court.report(draft);
     }
     for unsent in &case.timeline.unseen.unsent {
         court.report(nobody_there(unsent, court));
     }
+}
+
+/// The finding that a chain is, if it is a duplicate.
+fn duplicate(case: &Case<'_>, chain: usize) -> Option<String> {
+    let chain = &case.chains[chain];
+    is_duplicate(case.timeline, chain).then(|| {
+        let mut print = Print::default();
+        duplicate_invocation::print(case.timeline, chain, &mut print);
+        print.finish(Breach::DuplicateInvocation)
+    })
 }
 
 /// A server's own word that a response had nobody to go to.

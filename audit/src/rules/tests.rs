@@ -69,6 +69,23 @@ fn accepted_stories_hold_no_breach() {
 }
 
 #[test]
+fn a_long_chain_is_hashed_once_and_not_for_each_of_its_sends() {
+    let hashed = |sends: u64| {
+        let mut story = "0.0-0.1 POST initialize #0 -> 200 opens S1\n".to_owned();
+        for at in 1..=sends {
+            story += &format!("{at}.0-{at}.5 POST S1 call pay #{at} {{\"amount\":40}} -> 200 sse cut\n");
+        }
+        let before = crate::proof::HASHED.get();
+        let (findings, _) = judge(notation::read(&story).events, &["story".to_owned()]);
+        let undelivered = findings.iter().filter(|finding| finding.breach.0.id() == "response-undelivered");
+        assert_eq!(undelivered.count() as u64, sends);
+        crate::proof::HASHED.get() - before
+    };
+    let (short, long) = (hashed(50), hashed(200));
+    assert!(short > 0 && long < short * 5, "{short} and {long} bytes");
+}
+
+#[test]
 fn pages_are_named_after_their_breach() {
     for rule in ALL {
         let file = rule.breach.id().replace('-', "_");
