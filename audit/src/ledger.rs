@@ -21,7 +21,7 @@ use crate::event::{Event, Nanos};
 use crate::finding::{Finding, Sent};
 use crate::join::{self, Clocks, moment};
 use crate::mapping::CallMark;
-use crate::skim::{Kind, Skim};
+use crate::skim::Skim;
 use crate::source::Recall;
 use crate::table::Tables;
 use crate::verdict::{self, BuildRapid, Counts, Heard, Part, Tally, Whole};
@@ -31,12 +31,9 @@ use route::Routes;
 use spill::Spill;
 use std::collections::{HashMap, HashSet};
 
-/// What the records of one client may weigh before half of them is judged, ordinary ones weighing 1: some ten megabytes.
-const MOST: u32 = 24_576;
-/// What a record that is not ordinary weighs: it is kept as an event.
-const LOUD: u32 = 8;
-/// What an `initialize` weighs: most are looked at again.
-const OPENING: u32 = 4;
+/// Records of one client before half of them is judged: some ten megabytes, if all are read in full. Every record counts
+/// alike, however it was read, so that the cut depends on the records alone.
+const MOST: u32 = 8_192;
 /// Bytes of one client from which on they are worth a place in the temporary file.
 const WORTH: usize = 64;
 
@@ -115,8 +112,8 @@ pub(crate) struct Waiting {
     key: u64,
     writer: Writer,
     skims: Vec<u8>,
-    /// What its records weigh.
-    weight: u32,
+    /// How many records it has.
+    records: u32,
     /// The first moment of what was not counted yet.
     first: Nanos,
     last: Nanos,
@@ -132,7 +129,7 @@ impl Default for Waiting {
             key: 0,
             writer: Writer::default(),
             skims: Vec::new(),
-            weight: 0,
+            records: 0,
             first: Nanos::MAX,
             last: Nanos::MIN,
             judged: Nanos::MIN,
@@ -143,22 +140,17 @@ impl Default for Waiting {
 }
 
 impl Waiting {
-    fn note(&mut self, first: Nanos, last: Nanos, counted: bool, weight: u32) {
+    fn note(&mut self, first: Nanos, last: Nanos, counted: bool) {
         if !counted {
             self.first = self.first.min(first);
         }
         self.last = self.last.max(last);
-        self.weight += weight;
+        self.records += 1;
     }
 
     fn size(&self) -> usize {
         self.writer.size() + self.skims.capacity()
     }
-}
-
-/// What an ordinary record weighs.
-fn weight(skim: &Skim) -> u32 {
-    if skim.kind == Kind::Initialize { OPENING } else { 1 }
 }
 
 /// The ledger.
@@ -331,16 +323,16 @@ impl<'p> Ledger<'p> {
         match &entry {
             Entry::Event(event, mark) => {
                 docket::write(&mut client.writer, event, *mark, counted);
-                client.note(at, docket::until(event), counted, LOUD);
+                client.note(at, docket::until(event), counted);
             }
             Entry::Skim(skim, ids) => {
                 skim.write(ids, &mut client.skims);
-                client.note(at, skim.end, false, weight(skim));
+                client.note(at, skim.end, false);
             }
         }
         // A text that makes room for a shorter one can leave a writer smaller than before.
         self.held = self.held + client.size() - before;
-        if client.weight >= MOST {
+        if client.records >= MOST {
             self.judge(&[(index, Cut::Half)], emit);
         }
         if self.held > self.terms.room {
@@ -428,12 +420,12 @@ impl<'p> Ledger<'p> {
         let mut rest = clients.iter().peekable();
         while rest.peek().is_some() {
             let mut files = Vec::with_capacity(docket::AT_ONCE);
-            let mut weight = 0;
+            let mut records = 0;
             while let Some((index, cut)) = rest.peek() {
                 let client =
                     self.clients[*index as usize].as_mut().expect("only clients that wait are judged");
-                weight += client.weight;
-                let full = files.len() == docket::AT_ONCE || weight > docket::WEIGHT_AT_ONCE;
+                records += client.records;
+                let full = files.len() == docket::AT_ONCE || records > docket::RECORDS_AT_ONCE;
                 if full && !files.is_empty() {
                     break;
                 }

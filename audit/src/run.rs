@@ -368,8 +368,7 @@ fn given_up(paths: &[String], given: &Given, options: &Options) -> Option<Proble
             "{} sessions were judged {seconds} s after their last event, {} events came later",
             given.early, given.late
         ),
-        help: "give a longer --horizon if calls are repeated after longer silence"
-            .to_owned(),
+        help: "give a longer --horizon if calls are repeated after longer silence".to_owned(),
         count: 1,
         lost: false,
     })

@@ -4,6 +4,7 @@
 #[path = "../benches/traffic/mod.rs"]
 mod traffic;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use unbroken_audit::run::{Options, Summary, run};
 
@@ -60,6 +61,25 @@ fn generated_traffic_is_judged_alike() {
             alike("generated", std::slice::from_ref(&path), &Options { small: 1, ..Options::default() });
         assert_eq!(summary.exchanges, written.lines);
     }
+}
+
+#[test]
+fn a_busy_client_is_cut_alike_whether_its_log_can_be_read_again_or_not() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join("log.jsonl");
+    let written = generated(9_000_000, 1, 7, &path);
+    assert!(written.lines > 9_000, "{} lines are no busy client", written.lines);
+    let packed = folder.path().join("log.jsonl.gz");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&std::fs::read(&path).expect("it was written")).expect("memory takes what is written");
+    std::fs::write(&packed, gzip.finish().expect("memory takes what is written")).expect("a disk with room");
+    // Never silent for so long: only its size cuts it.
+    let options = Options { small: 1, horizon: 1_000_000_000_000_000_000, ..Options::default() };
+    let (plain, unpacked) = (findings(&[path], &options), findings(&[packed], &options));
+    assert!(plain.1.judged_early > 0, "the client was to be judged in parts");
+    assert_eq!(plain.1.judged_early, unpacked.1.judged_early);
+    let told = |found: &[String]| found.iter().map(|finding| brief(finding)).collect::<Vec<_>>();
+    assert_eq!(told(&plain.0), told(&unpacked.0));
 }
 
 #[test]

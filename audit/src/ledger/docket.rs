@@ -16,10 +16,10 @@ use crate::verdict::{self, BuildRapid, Heard, Part, Places, Whole};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Clients that are judged side by side, and what their records may weigh together. Fixed, so that the number of threads
+/// Clients that are judged side by side, and how many records they may have together. Fixed, so that the number of threads
 /// cannot show.
 pub(super) const AT_ONCE: usize = 16;
-pub(super) const WEIGHT_AT_ONCE: u32 = 24_576;
+pub(super) const RECORDS_AT_ONCE: u32 = 8_192;
 /// Sessions that go on behind a cut and whose beginnings are kept.
 const MOST_CARRIED: usize = 1024;
 
@@ -380,7 +380,7 @@ fn keep(louds: &[Loud], skims: &[(Skim, Ids<'_>)], fates: &[Fate]) -> Waiting {
     for (loud, fate) in louds.iter().zip(fates).filter(|(_, fate)| **fate != Fate::Over) {
         let counted = loud.counted || *fate == Fate::Carried;
         write(&mut kept.writer, &loud.event, loud.mark, counted);
-        kept.note(moment(&loud.event), until(&loud.event), counted, super::LOUD);
+        kept.note(moment(&loud.event), until(&loud.event), counted);
     }
     let mut marks = Vec::new();
     for ((skim, ids), fate) in
@@ -390,7 +390,7 @@ fn keep(louds: &[Loud], skims: &[(Skim, Ids<'_>)], fates: &[Fate]) -> Waiting {
         marks.clear();
         marks.extend(ids.iter());
         Skim { counted, ..*skim }.write(&marks, &mut kept.skims);
-        kept.note(skim.start, skim.end, counted, super::weight(skim));
+        kept.note(skim.start, skim.end, counted);
     }
     kept
 }
