@@ -7,7 +7,8 @@ use crate::finding::{Certainty, Problem};
 use crate::index::Index;
 use crate::scope::{At, Fx};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::rc::Rc;
 
 /// The answers so far.
@@ -25,17 +26,27 @@ impl Client<'_> {
         self.asked.cut.borrow_mut().insert(at);
     }
 
-    /// What was judged in part, at a place in each function.
+    /// What was judged in part: once a file, at its first place, with the number of functions.
     pub(crate) fn judged_in_part(&self) -> Vec<Problem> {
-        let mut told = BTreeSet::new();
-        let first = |at: &At| told.insert(at.fx);
-        let problem = |at: At| Problem {
-            path: self.scope.file(at.fx).path.clone(),
-            range: Some(self.scope.range(at)),
-            message: "more ways lead here than are followed; judged in part".into(),
-            help: "read by hand what leads here, or exclude the file".into(),
+        let mut files: BTreeMap<&Path, (At, BTreeSet<Fx>)> = BTreeMap::new();
+        for at in self.asked.cut.borrow().iter() {
+            let (_, functions) =
+                files.entry(&self.scope.file(at.fx).path).or_insert_with(|| (*at, BTreeSet::new()));
+            functions.insert(at.fx);
+        }
+        let problem = |(path, (at, functions)): (&Path, (At, BTreeSet<Fx>))| {
+            let more = match functions.len() {
+                1 => String::new(),
+                count => format!(", in {count} functions of the file"),
+            };
+            Problem {
+                path: path.to_owned(),
+                range: Some(self.scope.range(at)),
+                message: format!("more ways lead here than are followed{more}; judged in part"),
+                help: "read by hand what leads here, or exclude the file".into(),
+            }
         };
-        self.asked.cut.borrow().iter().copied().filter(first).map(problem).collect()
+        files.into_iter().map(problem).collect()
     }
 
     /// How sure it is that the call sends a `tools/call`, as `find` tells when it is first asked.
@@ -80,7 +91,7 @@ impl Client<'_> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn what_is_judged_in_part_is_named_once_for_each_function() {
+    fn what_is_judged_in_part_is_named_once_for_each_file() {
         let found = |callers: usize| {
             let mut text = String::from(
                 "struct Client { http: reqwest::Client, session: Option<String> }
@@ -91,10 +102,13 @@ impl Client {
     fn forget(&mut self) {
         self.session = None;
     }
+    fn lose(&mut self) {
+        self.session.take();
+    }
 ",
             );
             for at in 0..callers {
-                text.push_str(&format!("    fn act_{at}(&mut self) {{ self.forget(); }}\n"));
+                text.push_str(&format!("    fn act_{at}(&mut self) {{ self.forget(); self.lose(); }}\n"));
             }
             text.push('}');
             let file = crate::SourceFile { path: "src/lib.rs".into(), text };
@@ -102,6 +116,9 @@ impl Client {
             outcome.problems.into_iter().map(|it| it.message).collect::<Vec<_>>()
         };
         assert!(found(100).is_empty());
-        assert_eq!(found(700), ["more ways lead here than are followed; judged in part"]);
+        assert_eq!(
+            found(700),
+            ["more ways lead here than are followed, in 2 functions of the file; judged in part"]
+        );
     }
 }
