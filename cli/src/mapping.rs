@@ -125,6 +125,7 @@ fn show(log: &Path, name: &str, proposal: &str, out: &mut String) {
     }
     if taken.summary.events == 0 {
         out.push_str("# none: no record shows a session id, a protocol version or a message of MCP\n");
+        out.push_str("# if the log holds them, name their keys under [request], see docs/mapping.md\n");
     }
 }
 

@@ -302,18 +302,25 @@ impl<'k> Facts<'k> {
             status: k.best(&["status", "code"], &["upstream", "origin"], |v| {
                 v.parse::<u16>().is_ok_and(|n| n < 600)
             }),
-            session_in: k.best(&["mcp_session", "session", "sid"], &back, any),
+            session_in: k.best(&["mcp_session", "session", "sid", "sess"], &back, any),
             session_out: k
                 .best(&["mcp_session", "session"], &["req_", "request", "_in", "http_"], any)
                 .filter(|key| back.iter().any(|b| fold(key).contains(b))),
             last_event_id: k.best(&["last_event"], &[], any),
             protocol_version: k
                 .best(&["protocol_version", "mcp_version"], &[], |v| v.len() == 10 && v.starts_with("20")),
-            body: k.best(
-                &["request_body", "req_body", "body", "payload", "rpc", "message"],
-                &["response", "resp_"],
-                |v| v.contains("\"jsonrpc\""),
-            ),
+            // A request names its method, whatever the key is called.
+            body: k
+                .best(
+                    &["request_body", "req_body", "body", "payload", "rpc", "message"],
+                    &["response", "resp_"],
+                    |v| v.contains("\"jsonrpc\""),
+                )
+                .or_else(|| {
+                    k.best(&[""], &["response", "resp_"], |v| {
+                        v.contains("\"jsonrpc\"") && v.contains("\"method\"")
+                    })
+                }),
             content_type: k.best(&["content_type"], &["req_", "request"], any),
             bytes: k.best(
                 &["body_bytes", "bytes_sent", "bytes", "size"],
@@ -379,4 +386,24 @@ fn quoted(text: &str) -> String {
 
 fn pointer(key: &str) -> String {
     format!("/{}", key.replace('~', "~0").replace('.', "/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Keys;
+
+    #[test]
+    fn the_body_is_known_by_what_it_holds_and_a_response_is_not_taken_for_it() {
+        let mut keys = Keys::default();
+        for id in 0..4 {
+            let record = serde_json::json!({
+                "when": "2026-08-14T09:00:00Z", "verb": "POST", "route": "/mcp", "code": 200, "sess": "a1",
+                "answer": r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+                "said": format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call"}}"#),
+            });
+            keys.look(record.to_string().as_bytes());
+        }
+        let proposal = keys.propose("own");
+        assert!(proposal.contains("[request]\nsession = \"sess\"\nbody = \"said\"\n"), "{proposal}");
+    }
 }

@@ -62,6 +62,11 @@ fn complaint(path: &Path, acceptance: &Acceptance, used: bool) -> Option<Problem
         (format!("the acceptance of {id} gives no reason, so it accepts nothing"), help)
     } else if !used {
         (format!("the acceptance of {id} is stale: nothing is found here"), "remove the attribute".to_owned())
+    } else if acceptance.misplaced {
+        (
+            format!("the acceptance of {id} stands on an assignment, where no attribute compiles"),
+            "put the statement in braces, and the attribute on them".to_owned(),
+        )
     } else if acceptance.bare {
         (
             format!("the acceptance of {id} is spelled as an attribute that does not compile"),
@@ -106,7 +111,14 @@ mod tests {
 
     fn acceptance(rule: &str, reason: &str, lines: (u32, u32)) -> Acceptance {
         let covers = Range { line: lines.0, column: 1, end_line: lines.1, end_column: 99 };
-        Acceptance { rule: rule.into(), reason: reason.into(), bare: false, covers, range: covers }
+        Acceptance {
+            rule: rule.into(),
+            reason: reason.into(),
+            bare: false,
+            misplaced: false,
+            covers,
+            range: covers,
+        }
     }
 
     #[test]
@@ -131,6 +143,12 @@ mod tests {
         assert_eq!((result.accepted, result.findings.len()), (1, 0), "it is meant, so it accepts");
         let told: Vec<_> = result.notices.iter().map(|it| it.help.as_str()).collect();
         assert!(told.len() == 1 && told[0].contains("cfg_attr(any(), unbroken::allow"), "{told:?}");
+        let misplaced =
+            Acceptance { misplaced: true, ..acceptance("session_discarded", "by design", (1, 9)) };
+        let result = apply(Path::new("lib.rs"), &[misplaced], vec![finding(Breach::SessionDiscarded, 5)]);
+        assert_eq!((result.accepted, result.findings.len()), (1, 0), "it is meant, so it accepts");
+        let told: Vec<_> = result.notices.iter().map(|it| it.help.as_str()).collect();
+        assert!(told.len() == 1 && told[0].contains("braces"), "{told:?}");
     }
 
     #[test]

@@ -67,6 +67,8 @@ pub struct Acceptance {
     pub reason: Name,
     /// Whether it is written without the `cfg_attr` that keeps it from the compiler, which knows no `unbroken::allow`.
     pub bare: bool,
+    /// Whether it stands on an assignment or an operator, where no attribute compiles.
+    pub misplaced: bool,
     /// What it covers.
     pub covers: Range,
     /// Where it stands.

@@ -95,6 +95,7 @@ fn remarks(parsed: &mut Item, arguments: &TokenStream, check: &Check, tokens: &T
         rule: allow.breach.id().replace('-', "_").into(),
         reason: allow.reason.as_str().into(),
         bare: false,
+        misplaced: false,
         covers: Range { end_line: u32::MAX, ..Range::default() },
         range: range(allow.span),
     });

@@ -33,8 +33,9 @@ use proc_macro::TokenStream;
 ///   acceptance that accepts nothing is warned of.
 ///
 /// Inside the item, `#[cfg_attr(any(), unbroken::allow(rule, reason = "…"))]` on a statement, a match arm or an inner
-/// item accepts there; the compiler drops it, the check reads it. The bare `#[unbroken::allow(…)]` does not compile: there
-/// is no such attribute, and stable Rust takes none of a macro's on statements.
+/// item accepts there; the compiler drops it, the check reads it. An assignment takes no attribute, braces around it do.
+/// The bare `#[unbroken::allow(…)]` does not compile: there is no such attribute, and stable Rust takes none of a macro's
+/// on statements.
 ///
 /// # Levels
 ///

@@ -132,4 +132,16 @@ mod tests {
         assert_eq!(acceptances(module), [("blind_retry".to_owned(), "asked".to_owned(), 4)]);
         assert!(acceptances("#[other(allow(blind_retry, reason = \"asked\"))] fn f() {}").is_empty());
     }
+
+    #[test]
+    fn an_allow_on_an_assignment_is_read_for_the_whole_statement() {
+        for statement in ["self.id = None", "*self.id() = None", "self.id[0] = ask(\n)", "id += 1"] {
+            let text = format!(
+                "fn f() {{\n#[cfg_attr(any(), unbroken::allow(session_discarded, reason = \"so it is\"))]\n{statement};\n}}"
+            );
+            let end = 3 + statement.matches('\n').count() as u32;
+            let whole = [("session_discarded".to_owned(), "so it is".to_owned(), end)];
+            assert_eq!(acceptances(&text), whole, "{statement}");
+        }
+    }
 }

@@ -54,10 +54,31 @@ impl Builder<'_> {
                     rule: self.name(&rule),
                     reason: self.name(&reason),
                     bare,
+                    misplaced: false,
                     covers,
                     range: at,
                 };
                 self.facts.acceptances.push(acceptance);
+            }
+        }
+    }
+
+    /// The parser hangs an attribute of the statement `a = b` on `a`; what it accepts, it accepts for the statement.
+    fn widen(&mut self, before: usize, statement: &Expr, id: Id) {
+        let mut bearer = statement;
+        loop {
+            bearer = match bearer {
+                Expr::Assign(e) => &e.left,
+                Expr::Binary(e) => &e.left,
+                Expr::Cast(e) => &e.expr,
+                _ => break,
+            };
+        }
+        let whole = self.range_of(id);
+        for (_, _, at) in attributes(bearer).iter().flat_map(super::attribute::allowed) {
+            for acceptance in self.facts.acceptances[before..].iter_mut().filter(|a| a.range == at) {
+                acceptance.covers = whole;
+                acceptance.misplaced = !std::ptr::eq(bearer, statement);
             }
         }
     }
@@ -90,7 +111,9 @@ impl Builder<'_> {
                     self.items.push(item.clone());
                 }
                 Stmt::Expr(expr, semi) => {
+                    let before = self.facts.acceptances.len();
                     let id = self.expr(expr);
+                    self.widen(before, expr, id);
                     tail = semi.is_none();
                     out.push(id);
                 }
@@ -414,19 +437,31 @@ fn member(member: &Member) -> (String, Span) {
 fn attributes(expr: &Expr) -> &[Attribute] {
     match expr {
         Expr::Assign(e) => &e.attrs,
+        Expr::Async(e) => &e.attrs,
         Expr::Await(e) => &e.attrs,
+        Expr::Binary(e) => &e.attrs,
         Expr::Block(e) => &e.attrs,
         Expr::Break(e) => &e.attrs,
         Expr::Call(e) => &e.attrs,
+        Expr::Cast(e) => &e.attrs,
         Expr::Closure(e) => &e.attrs,
+        Expr::Field(e) => &e.attrs,
         Expr::ForLoop(e) => &e.attrs,
         Expr::If(e) => &e.attrs,
+        Expr::Index(e) => &e.attrs,
         Expr::Loop(e) => &e.attrs,
         Expr::Macro(e) => &e.attrs,
         Expr::Match(e) => &e.attrs,
         Expr::MethodCall(e) => &e.attrs,
+        Expr::Paren(e) => &e.attrs,
+        Expr::Path(e) => &e.attrs,
+        Expr::Reference(e) => &e.attrs,
         Expr::Return(e) => &e.attrs,
+        Expr::Struct(e) => &e.attrs,
         Expr::Try(e) => &e.attrs,
+        Expr::Tuple(e) => &e.attrs,
+        Expr::Unary(e) => &e.attrs,
+        Expr::Unsafe(e) => &e.attrs,
         Expr::While(e) => &e.attrs,
         _ => &[],
     }
