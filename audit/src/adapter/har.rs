@@ -8,6 +8,7 @@ use super::{Adapter, Reader, RecordProblem, sse};
 use crate::event::{
     Body, Cause, Counts, End, Event, Known, Logged, Media, Nanos, Phase, SseEvent, Vantage, What,
 };
+use crate::mapping::base64;
 use crate::source::Record;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -327,7 +328,9 @@ fn cause_of(error: &str) -> Cause {
 fn body_text<'b>(content: &'b Text<'_>) -> Option<Cow<'b, [u8]>> {
     let text = content.text.as_ref()?.as_str();
     if content.encoding.get() == Some("base64") {
-        return base64(text).map(Cow::Owned);
+        // A capture may break its lines.
+        let joined: String = text.split_ascii_whitespace().collect();
+        return base64(&joined).map(Cow::Owned);
     }
     Some(Cow::Borrowed(text.as_bytes()))
 }
@@ -360,27 +363,4 @@ fn header<'e>(headers: &'e [Header<'_>], name: &str) -> Option<&'e str> {
         .iter()
         .find(|header| header.name.as_ref().is_some_and(|field| field.as_str().eq_ignore_ascii_case(name)))
         .and_then(|header| header.value.get())
-}
-
-/// Decodes base64 (RFC 4648, padding optional); none if a character is foreign to it.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0_u32, 0_u32);
-    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from((bits >> count) & 0xff).ok()?);
-        }
-    }
-    Some(bytes)
 }

@@ -26,6 +26,12 @@ struct Open {
     dropped: bool,
 }
 
+impl Open {
+    fn new(origin: Origin, shipped: Shipped) -> Self {
+        Open { origin, text: Vec::new(), parts: BTreeMap::new(), size: 0, shipped, dropped: false }
+    }
+}
+
 impl Partials {
     pub(super) fn waiting(&self) -> bool {
         !self.open.is_empty()
@@ -44,14 +50,7 @@ impl Partials {
             return Ok(Some(piece.text));
         }
         let key = piece.stream.clone();
-        let open = self.open.entry(piece.stream).or_insert(Open {
-            origin,
-            text: Vec::new(),
-            parts: BTreeMap::new(),
-            size: 0,
-            shipped: piece.shipped,
-            dropped: false,
-        });
+        let open = self.open.entry(piece.stream).or_insert_with(|| Open::new(origin, piece.shipped));
         let mut grew = false;
         if !open.dropped {
             open.text.extend_from_slice(&piece.text);
@@ -82,14 +81,7 @@ impl Partials {
             return Ok(Some(piece.text));
         }
         let key = piece.stream.clone();
-        let open = self.open.entry(piece.stream).or_insert(Open {
-            origin,
-            text: Vec::new(),
-            parts: BTreeMap::new(),
-            size: 0,
-            shipped: piece.shipped,
-            dropped: false,
-        });
+        let open = self.open.entry(piece.stream).or_insert_with(|| Open::new(origin, piece.shipped));
         // What was dropped keeps its pieces' places, without their text.
         let text = if open.dropped { Vec::new() } else { piece.text };
         open.size += text.len();

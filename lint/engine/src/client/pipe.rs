@@ -53,7 +53,7 @@ impl Client<'_> {
 }
 
 /// Names of transports over pipes.
-fn piped(name: &str) -> bool {
+pub(super) fn piped(name: &str) -> bool {
     let lower = name.to_lowercase();
     ["childprocess", "child_process", "stdio", "asyncrw", "async_rw"].iter().any(|word| lower.contains(word))
 }

@@ -1,6 +1,7 @@
 //! Where session ids, cursors and handles are kept: found by following values from the headers, and types from the SDKs.
 //! Knows storage, not what is done with it.
 
+use super::pipe::piped;
 use super::{Client, Header, HeaderUse};
 use crate::facts::ir::{Id, Kind, Name};
 use crate::facts::{FileFacts, Function, TypeText};
@@ -40,7 +41,7 @@ impl Client<'_> {
         let transports: BTreeSet<&str> = sdks
             .iter()
             .flat_map(|sdk| sdk.types)
-            .filter(|ty| matches!(ty.is, Role::Transport) && ty.name != "TokioChildProcess")
+            .filter(|ty| matches!(ty.is, Role::Transport) && !piped(ty.name))
             .map(|ty| ty.name)
             .collect();
         for _ in 0..3 {

@@ -122,10 +122,11 @@
 //! tests is not seen: mark the error type there.
 
 mod restarted;
+mod spared;
 mod swallowed;
 
 use super::{Claim, Report};
-use crate::client::{Client, Deeds, Header};
+use crate::client::{Client, Deeds};
 use crate::facts::ir::{Arm, Body, Id, Kind, Op, PatKind};
 use crate::finding::Certainty;
 use crate::flow::leaves;
@@ -144,7 +145,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             shared_arms(client, fx, report);
             continue;
         }
-        if !exchanges(client, fx) || deletes_only(client, fx) || opens(client, fx) || relays(client, fx) || recognised(client, fx) || restarted::restarted(client, fx, 3) {
+        if !exchanges(client, fx) || spared::spared(client, fx) || recognised(client, fx) || restarted::restarted(client, fx, 3) {
             continue;
         }
         if let Some((id, what)) = merges(client, fx) {
@@ -203,20 +204,6 @@ fn exchanges(client: &Client<'_>, fx: Fx) -> bool {
     client.own(fx).has(Deeds::SENDS) || client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(helper)
 }
 
-/// A function that makes the session and at most says so with it: what it is refused by is no session's 404.
-fn opens(client: &Client<'_>, fx: Fx) -> bool {
-    let own = client.own(fx);
-    let body = client.scope.body(fx);
-    let says_so = || body.ids().any(|id| matches!(body.kind(id), Kind::Str(text) if &**text == "notifications/initialized"));
-    own.has(Deeds::INITIALISES.with(Deeds::LEARNS)) && !client.all(fx).has(Deeds::CALLS) && (!own.has(Deeds::SESSION) || says_so())
-}
-
-/// A DELETE ends the session whatever its answer (contract 3.1: `Ended`).
-fn deletes_only(client: &Client<'_>, fx: Fx) -> bool {
-    let own = client.own(fx);
-    own.has(Deeds::DELETE) && !own.has(Deeds::POST) && !own.has(Deeds::GET)
-}
-
 /// Whether a callee, or a caller on the way up, tells a 404 apart.
 fn recognised(client: &Client<'_>, fx: Fx) -> bool {
     let tells = |fx: &Fx| client.own(*fx).has(Deeds::TELLS_404);
@@ -256,7 +243,7 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
     let body = client.scope.body(fx);
     let mut found: Option<(Id, &'static str)> = None;
     let mut read: Option<(Id, &'static str)> = None;
-    let earlier = handshake(client, fx);
+    let earlier = spared::handshake(client, fx);
     for id in body.ids() {
         if earlier.is_some_and(|first| body.range(id) < body.range(first)) {
             continue;
@@ -299,36 +286,6 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
         }
     }
     found.or(read)
-}
-
-/// Where the session is first attached in a function that makes it before, or is asked for where a helper attaches it: what
-/// comes earlier has none.
-fn handshake(client: &Client<'_>, fx: Fx) -> Option<Id> {
-    let body = client.scope.body(fx);
-    let own = client.own(fx);
-    if !own.has(Deeds::INITIALISES) {
-        return None;
-    }
-    let attached = client.headers(fx).iter().filter(|used| used.header == Header::Session && used.value.is_some());
-    let first = attached.map(|used| used.at.id).min_by_key(|id| body.range(*id));
-    match first {
-        Some(first) => own.has(Deeds::LEARNS).then_some(first),
-        None => body.ids().find(|id| matches!(body.kind(*id), Kind::Str(text) if &**text == "initialize")),
-    }
-}
-
-/// Whether a relay hands the whole response to a function that makes its own caller's of it: `into_answer(response)`.
-fn relays(client: &Client<'_>, fx: Fx) -> bool {
-    let body = client.scope.body(fx);
-    let whole = |id: Id| body.local(id).is_some() && is_response(client, At { fx, id });
-    returns_response(client, fx)
-        && body.ids().any(|id| match body.kind(id) {
-            Kind::Call(_, args) => {
-                let makes = |callee: &Fx| returns_response(client, *callee);
-                args.iter().any(|arg| whole(*arg)) && client.scope.callees(At { fx, id }).iter().any(makes)
-            }
-            _ => false,
-        })
 }
 
 /// The arm of all other answers beside one for success: `Ok(r) if r.status().is_success() => …, Ok(r) => …`.
