@@ -19,6 +19,7 @@
 
 mod alone;
 mod attribute;
+pub(crate) mod direct;
 mod expand;
 mod expr;
 pub mod ir;

@@ -12,7 +12,7 @@ use unbroken_contract::Level;
 use unbroken_lint::facts::Acceptance;
 use unbroken_lint::finding::{Certainty, Finding, Problem, Range};
 use unbroken_lint::marks::{self, Check};
-use unbroken_lint::{Settings, accept};
+use unbroken_lint::{Outcome, Settings, accept};
 
 /// The item with what there is to say about it.
 pub(crate) fn check(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -28,6 +28,15 @@ pub(crate) fn check(arguments: TokenStream, item: TokenStream) -> TokenStream {
     if !marked && has_code(&item) && !unbroken_lint::source::item_matters(&text) {
         return item;
     }
+    let settings = Settings { tests: true, ..Settings::default() };
+    // What accepts something is stale where there is nothing to say, so it is asked of the item itself.
+    let outcome = match check.allows.is_empty() {
+        true => unbroken_lint::check_text(&text, &check.marks, &settings),
+        false => None,
+    };
+    if outcome.as_ref().is_some_and(Outcome::silent) {
+        return item;
+    }
     // The parser descends by recursion, and a compiler whose stack overflows says nothing of the place.
     if unbroken_lint::source::deep(&text) {
         let help = "flatten its longest expression, or leave the attribute off";
@@ -38,7 +47,17 @@ pub(crate) fn check(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Ok(mut parsed) => {
             let remarks = match refusal(&parsed) {
                 Some(refusal) => vec![refusal],
-                None => remarks(&mut parsed, &arguments, &check, &item),
+                None => {
+                    mark(&mut parsed, &arguments);
+                    let in_order = || unbroken_lint::check_item_in_order(&parsed, &settings);
+                    let mut outcome = outcome.unwrap_or_else(in_order);
+                    // Each place is asked of the compiler: only where there is something to say.
+                    if !outcome.silent() {
+                        outcome = unbroken_lint::check_item(&parsed, &settings);
+                    }
+                    attributes(&mut parsed).map(Vec::pop);
+                    remarks(&parsed, outcome, &check, &item)
+                }
             };
             emit(item, Some(&parsed), remarks)
         }
@@ -84,12 +103,7 @@ fn refusal(item: &Item) -> Option<Remark> {
     Some(Remark::error(head(item), message.to_owned(), help.to_owned()))
 }
 
-fn remarks(parsed: &mut Item, arguments: &TokenStream, check: &Check, tokens: &TokenStream) -> Vec<Remark> {
-    let settings = Settings { tests: true, ..Settings::default() };
-    // The engine knows the item from a file, where the attribute stands on it.
-    mark(parsed, arguments);
-    let outcome = unbroken_lint::check_item(parsed, &settings);
-    attributes(parsed).map(Vec::pop);
+fn remarks(parsed: &Item, outcome: Outcome, check: &Check, tokens: &TokenStream) -> Vec<Remark> {
     // The attribute's own acceptances cover all of the item, and stand where their rule is named.
     let blanket = check.allows.iter().map(|allow| Acceptance {
         rule: allow.breach.id().replace('-', "_").into(),
@@ -107,7 +121,7 @@ fn remarks(parsed: &mut Item, arguments: &TokenStream, check: &Check, tokens: &T
         findings.retain(|finding| !inner.iter().any(|range| within(finding.range, *range)));
     }
     let left = accept::apply(Path::new(""), &acceptances, findings);
-    // Each place is asked of the compiler: only where there is something to say.
+    // So is each token of the item.
     if left.findings.is_empty() && left.notices.is_empty() && outcome.problems.is_empty() {
         return Vec::new();
     }
@@ -119,7 +133,7 @@ fn remarks(parsed: &mut Item, arguments: &TokenStream, check: &Check, tokens: &T
     remarks
 }
 
-/// Puts the attribute on the item, its acceptances left out.
+/// Puts the attribute on the item, its acceptances left out: the engine knows the item from a file, where it stands there.
 fn mark(item: &mut Item, arguments: &TokenStream) {
     let marks = without_acceptances(arguments);
     if let Some(attributes) = attributes(item) {

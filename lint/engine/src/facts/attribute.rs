@@ -7,7 +7,7 @@ use crate::finding::Range;
 use crate::source::is_test_condition;
 use proc_macro2::Span;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, Lit, Meta, Token};
+use syn::{Attribute, Expr, Lit, Member, Meta, Token};
 
 /// The text of a constant: a string, a reference to one, or a constructor of a header name around one.
 pub(super) fn text_of(value: &Expr) -> Option<String> {
@@ -98,9 +98,16 @@ pub(super) fn read_marks(attr: &Attribute, marks: &mut Marks, names: &mut Names)
     let Ok(pairs) = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else { return };
     for meta in pairs {
         let Meta::NameValue(pair) = meta else { continue };
-        let Expr::Path(value) = &pair.value else { continue };
-        let Some(value) = value.path.segments.last() else { continue };
-        let value = names.get(&value.ident.to_string());
+        let value = match &pair.value {
+            Expr::Path(path) => path.path.segments.last().map(|last| &last.ident),
+            Expr::Field(field) => match &field.member {
+                Member::Named(name) => Some(name),
+                Member::Unnamed(_) => None,
+            },
+            _ => None,
+        };
+        let Some(value) = value else { continue };
+        let value = names.get(&value.to_string());
         match pair.path.get_ident().map(ToString::to_string).as_deref() {
             Some("session") => marks.session.push(value),
             Some("cursor") => marks.cursor.push(value),

@@ -2,7 +2,7 @@
 //! Knows syntax only; what an expression means is found later.
 
 use super::expand::Macros;
-use super::ir::{Arm, Body, Head, Id, Kind, Name, Node, Op, Pat, PatId, PatKind};
+use super::ir::{Arm, Body, Head, Id, Kind, Name, Op, Pat, PatId, PatKind};
 use super::ty::{Names, join, range};
 use super::{Acceptance, FileFacts};
 use crate::finding::Range;
@@ -26,14 +26,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn add(&mut self, kind: Kind, range: Range) -> Id {
-        let id = Id(self.body.nodes.len() as u32);
-        self.body.nodes.push(Node { kind, range, parent: None, accepted: None });
-        let mut children = Vec::new();
-        self.body.for_children(id, |child| children.push(child));
-        for child in children {
-            self.body.nodes[child.0 as usize].parent = Some(id);
-        }
-        id
+        self.body.add(kind, range)
     }
 
     pub(super) fn range_of(&self, id: Id) -> Range {

@@ -174,6 +174,55 @@ pub enum PatKind {
     Tuple(Vec<PatId>),
 }
 
+impl Kind {
+    /// Calls `visit` for every direct part, in source order.
+    fn for_parts(&self, mut visit: impl FnMut(Id)) {
+        match self {
+            Kind::Path(_) | Kind::Str(_) | Kind::Int(_) | Kind::Bool(_) | Kind::Continue(_) => {}
+            Kind::Field(a, _) | Kind::Not(a) | Kind::Async(a) | Kind::Try(a) | Kind::Await(a) => visit(*a),
+            Kind::Ref(a) | Kind::Deref(a) | Kind::LetCond(_, a) | Kind::Closure(_, a) => visit(*a),
+            Kind::Call(a, rest) | Kind::Method(a, _, rest) => {
+                visit(*a);
+                rest.iter().copied().for_each(visit);
+            }
+            Kind::Macro(_, rest) | Kind::Block(rest, _) | Kind::Tuple(rest) => {
+                rest.iter().copied().for_each(visit)
+            }
+            Kind::Array(rest) | Kind::Other(rest) => rest.iter().copied().for_each(visit),
+            Kind::Assign(a, b) | Kind::Update(_, a, b) | Kind::And(a, b) | Kind::Or(a, b) => {
+                visit(*a);
+                visit(*b);
+            }
+            Kind::Binary(_, a, b) | Kind::Index(a, b) => {
+                visit(*a);
+                visit(*b);
+            }
+            Kind::Let(_, a, b) => [a, b].into_iter().flatten().copied().for_each(visit),
+            Kind::If(a, b, c) => {
+                visit(*a);
+                visit(*b);
+                c.iter().copied().for_each(visit);
+            }
+            Kind::Match(a, arms) => {
+                visit(*a);
+                arms.iter().for_each(|arm| arm_parts(arm, &mut visit));
+            }
+            Kind::Select(arms) => arms.iter().for_each(|arm| arm_parts(arm, &mut visit)),
+            Kind::Loop(head, body, _) => {
+                if let Head::While(a) | Head::For(_, a) = head {
+                    visit(*a);
+                }
+                visit(*body);
+            }
+            Kind::Return(a) | Kind::Break(_, a) => a.iter().copied().for_each(visit),
+            Kind::Struct(_, fields, rest) => {
+                fields.iter().for_each(|(_, value)| visit(*value));
+                rest.iter().copied().for_each(visit);
+            }
+        }
+    }
+}
+
 /// The body of one function.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
@@ -269,50 +318,17 @@ impl Body {
     }
 
     /// Calls `visit` for every direct part of a node, in source order.
-    pub fn for_children(&self, id: Id, mut visit: impl FnMut(Id)) {
-        match self.kind(id) {
-            Kind::Path(_) | Kind::Str(_) | Kind::Int(_) | Kind::Bool(_) | Kind::Continue(_) => {}
-            Kind::Field(a, _) | Kind::Not(a) | Kind::Async(a) | Kind::Try(a) | Kind::Await(a) => visit(*a),
-            Kind::Ref(a) | Kind::Deref(a) | Kind::LetCond(_, a) | Kind::Closure(_, a) => visit(*a),
-            Kind::Call(a, rest) | Kind::Method(a, _, rest) => {
-                visit(*a);
-                rest.iter().copied().for_each(visit);
-            }
-            Kind::Macro(_, rest) | Kind::Block(rest, _) | Kind::Tuple(rest) => {
-                rest.iter().copied().for_each(visit)
-            }
-            Kind::Array(rest) | Kind::Other(rest) => rest.iter().copied().for_each(visit),
-            Kind::Assign(a, b) | Kind::Update(_, a, b) | Kind::And(a, b) | Kind::Or(a, b) => {
-                visit(*a);
-                visit(*b);
-            }
-            Kind::Binary(_, a, b) | Kind::Index(a, b) => {
-                visit(*a);
-                visit(*b);
-            }
-            Kind::Let(_, a, b) => [a, b].into_iter().flatten().copied().for_each(visit),
-            Kind::If(a, b, c) => {
-                visit(*a);
-                visit(*b);
-                c.iter().copied().for_each(visit);
-            }
-            Kind::Match(a, arms) => {
-                visit(*a);
-                arms.iter().for_each(|arm| arm_parts(arm, &mut visit));
-            }
-            Kind::Select(arms) => arms.iter().for_each(|arm| arm_parts(arm, &mut visit)),
-            Kind::Loop(head, body, _) => {
-                if let Head::While(a) | Head::For(_, a) = head {
-                    visit(*a);
-                }
-                visit(*body);
-            }
-            Kind::Return(a) | Kind::Break(_, a) => a.iter().copied().for_each(visit),
-            Kind::Struct(_, fields, rest) => {
-                fields.iter().for_each(|(_, value)| visit(*value));
-                rest.iter().copied().for_each(visit);
-            }
-        }
+    pub fn for_children(&self, id: Id, visit: impl FnMut(Id)) {
+        self.kind(id).for_parts(visit);
+    }
+
+    /// Adds a node, the parent of its parts.
+    pub(super) fn add(&mut self, kind: Kind, range: Range) -> Id {
+        let id = Id(self.nodes.len() as u32);
+        let nodes = self.nodes.as_mut_slice();
+        kind.for_parts(|part| nodes[part.0 as usize].parent = Some(id));
+        self.nodes.push(Node { kind, range, parent: None, accepted: None });
+        id
     }
 
     /// Every node inside `id`, `id` itself first, in source order.

@@ -10,10 +10,10 @@ use crate::finding::{Problem, Range};
 use syn::{Attribute, Expr, Fields, FnArg, ImplItem, Item, Signature, TraitItem, UseTree};
 
 /// A function of more parts is not judged: its conditions alone would take minutes, and nobody wrote it by hand.
-const NODE_LIMIT: usize = 30_000;
+pub(super) const NODE_LIMIT: usize = 30_000;
 
 /// A tree deeper than this is not judged: what holds at a place is found by walking up from it, and down by recursion.
-const DEPTH_LIMIT: u32 = 1_000;
+pub(super) const DEPTH_LIMIT: u32 = 1_000;
 
 /// Lowers a file part by part: items stand between the parts, and macros are known from their definition on.
 pub(crate) struct Lowering<'a>(Walk<'a>);

@@ -39,10 +39,8 @@ impl Builder<'_> {
         let mut parts = self.parts(&mac.tokens, place);
         self.captured(&mut parts);
         let label = self.name(&name);
-        let stops =
-            matches!(name.as_str(), "bail" | "panic" | "unreachable" | "todo" | "unimplemented" | "yeet");
         let id = self.add(Kind::Macro(label, parts), place);
-        if stops { self.add(Kind::Return(Some(id)), place) } else { id }
+        if stops(&name) { self.add(Kind::Return(Some(id)), place) } else { id }
     }
 
     /// What a macro of the file stands for, if that is an expression or statements.
@@ -144,8 +142,13 @@ impl Builder<'_> {
     }
 }
 
+/// Whether what follows the macro is not reached.
+pub(super) fn stops(name: &str) -> bool {
+    matches!(name, "bail" | "panic" | "unreachable" | "todo" | "unimplemented" | "yeet")
+}
+
 /// The names between braces of a format string; `{{` is none, nor is a place by number or of no name.
-fn inline_names(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn inline_names(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         loop {
