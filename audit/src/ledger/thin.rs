@@ -11,7 +11,7 @@
 //! - records that delivered an event id which a resume presents or brings, or which the session has twice: all rules on
 //!   cursors and replays, `event-id-reused`, `unowned-resume`;
 //! - of a session with a record that is not ordinary: the last request (what a client suffered before it is made up for), the
-//!   last one before an `initialize` that follows directly, the last POST, the DELETE, the first record without recorded bodies (`session-discarded`, `orphaned-session`, `session-ended-on-transient`,
+//!   last one before an `initialize` that follows directly, the last POST, the DELETE, the first request without recorded bodies (`session-discarded`, `orphaned-session`, `session-ended-on-transient`,
 //!   `clamped-cursor`), and the `initialize` that follows in the client (also for reconnects);
 //! - of a session with a refusal: all that follows it, and the first and last record of each instance
 //!   (`expired-session-kept`, `session-misrouted`, `retention-too-short`, `unknown-session-not-404`);
@@ -482,7 +482,8 @@ impl View {
             if skim.kind == Kind::Request {
                 held.last_request = at;
             }
-            if !skim.bodies && held.loud && !std::mem::replace(&mut held.unbodied, true) {
+            let answers = matches!(skim.kind, Kind::Request | Kind::Initialize);
+            if answers && !skim.bodies && held.loud && !std::mem::replace(&mut held.unbodied, true) {
                 wanted.push(at);
             }
             if held.loud {

@@ -30,6 +30,7 @@
 //! Needs the session from its start and the events of all its streams: else the id may have been issued unseen.
 
 use super::Case;
+use crate::event::Method;
 use crate::finding::{Certainty, Role};
 use crate::proof::{Court, Draft, foreign, plain, request};
 use crate::timeline::Timeline;
@@ -72,7 +73,9 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
 fn all_issued(timeline: &Timeline, session: usize) -> Option<HashSet<(&str, usize)>> {
     let mut issued = HashSet::new();
     for (at, contact) in timeline.of(session) {
-        if contact.accepted() && !contact.tells_bodies() {
+        // A notification's acceptance and a DELETE carry no events.
+        let streams = contact.exchange.method == Method::Get || contact.requests().next().is_some();
+        if streams && contact.accepted() && !contact.tells_bodies() {
             return None;
         }
         issued.extend(contact.events().iter().filter_map(|event| Some((event.id.as_deref()?, at))));
@@ -120,4 +123,30 @@ fn report(
     ));
     draft.print.text(cursor).contact(timeline, at, None);
     court.report(draft);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::notation;
+    use super::BREACH;
+
+    fn is_flagged(story: &str) -> bool {
+        let (findings, _) = crate::verdict::judge(notation::read(story).events, &["log".to_owned()]);
+        findings.iter().any(|found| found.breach.0 == BREACH)
+    }
+
+    #[test]
+    fn an_acceptance_without_a_recorded_body_hides_no_events() {
+        let story = |between: &str| {
+            format!(
+                "0.0-0.1 POST initialize #0 -> 200 opens S1
+                 {between}
+                 1.0-2.0 POST S1 call pay #2 {{\"amount\":40}} -> 200 sse progress e1 progress e2 cut
+                 2.5-3.0 GET S1 after x9 -> 200 sse progress e1 progress e2 answers #2 ends"
+            )
+        };
+        assert!(is_flagged(&story("0.2-0.3 bare POST S1 notify -> 202")));
+        // What a request was answered with may have had any event.
+        assert!(!is_flagged(&story("0.2-0.3 bare POST S1 list #1 -> 200")));
+    }
 }
