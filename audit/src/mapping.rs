@@ -3,6 +3,7 @@
 //!
 //! The shipped files stand in `audit/mappings/` and are read the same way as a user's.
 
+mod asked;
 pub mod clock;
 pub mod coverage;
 mod ending;
@@ -12,14 +13,17 @@ pub mod file;
 mod glance;
 pub mod guess;
 pub mod json;
+mod level;
 mod line;
 mod literal;
 mod message;
 mod party;
 mod plan;
+mod scan;
 mod shape;
 pub mod slot;
 mod stream;
+mod trail;
 mod upstream;
 mod value;
 

@@ -310,6 +310,8 @@ struct Open<'f> {
     /// The latest moment up to the record that comes next.
     reached: Nanos,
     more: bool,
+    /// Records of the batch before.
+    usual: usize,
 }
 
 impl<'f> Open<'f> {
@@ -320,6 +322,7 @@ impl<'f> Open<'f> {
             waiting: Vec::new().into_iter().peekable(),
             reached: Nanos::MIN,
             more: true,
+            usual: 0,
         }
     }
 
@@ -340,10 +343,12 @@ impl<'f> Open<'f> {
     }
 
     fn batch(&mut self) -> Vec<Entry> {
-        let mut batch = Vec::new();
+        // One batch is about as long as the one before.
+        let mut batch = Vec::with_capacity(self.usual);
         if let Some(intake) = &mut self.intake {
             self.more = intake.step(&mut |entry| batch.push(entry));
         }
+        self.usual = batch.len();
         batch
     }
 

@@ -190,6 +190,9 @@ impl<'f> Reading<'f> {
         }
         // A sample that small says nothing of what comes; it is as quick to tell each record.
         let format = only.filter(|_| batch.len() >= SAMPLE)?;
+        if let Some(plan) = self.formats.get(format).plan() {
+            plan.learn(batch.records().take(SAMPLE).map(|record| record.bytes));
+        }
         self.reader(format);
         match self.readers.get(&format) {
             Some(FileReader::Each(_) | FileReader::Plan(_)) => Some(format),

@@ -54,6 +54,9 @@ pub fn slashed(text: &str) -> Option<(Nanos, bool)> {
 /// A decimal number of units of `unit` nanoseconds since the epoch, read exactly, not as a float.
 pub fn epoch(text: &str, unit: Nanos) -> Option<Nanos> {
     let text = text.trim();
+    if let Some(nanos) = plain(text, unit) {
+        return Some(nanos);
+    }
     if let Some((digits, power)) = text.split_once(['e', 'E']) {
         return scientific(digits, power.parse().ok()?, unit);
     }
@@ -71,6 +74,27 @@ pub fn epoch(text: &str, unit: Nanos) -> Option<Nanos> {
     Some(if negative { -nanos } else { nanos })
 }
 
+/// Digits with at most one point among them, as nearly all numbers are written; none for every other way to write one.
+fn plain(text: &str, unit: Nanos) -> Option<Nanos> {
+    let bytes = text.as_bytes();
+    let whole = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
+    if whole == 0 || whole > 18 {
+        return None;
+    }
+    let nanos = number(&bytes[..whole])?.checked_mul(unit)?;
+    match &bytes[whole..] {
+        [] => Some(nanos),
+        [b'.', part @ ..] if part.iter().all(u8::is_ascii_digit) => {
+            let mut place = unit;
+            part.iter().try_fold(nanos, |nanos, digit| {
+                place /= 10;
+                nanos.checked_add(place * i64::from(digit - b'0'))
+            })
+        }
+        _ => None,
+    }
+}
+
 /// `1.786698065E9`, as some JSON encoders write large floats.
 fn scientific(digits: &str, power: i32, unit: Nanos) -> Option<Nanos> {
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
@@ -85,7 +109,12 @@ pub fn any(text: &str) -> Option<Nanos> {
     if text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(['-', '/', ':']) {
         return epoch(text, epoch_unit(text)?);
     }
-    rfc3339(text).or_else(|| clf(text)).or_else(|| slashed(text)).map(|(at, _)| at)
+    any_dated(text).map(|(at, _)| at)
+}
+
+/// A time in letters, and whether it had a zone.
+pub fn any_dated(text: &str) -> Option<(Nanos, bool)> {
+    rfc3339(text).or_else(|| clf(text)).or_else(|| slashed(text))
 }
 
 /// The unit of an epoch number: 1e9 seconds, 1e12 milliseconds, 1e15 microseconds, 1e18 nanoseconds.

@@ -1,20 +1,20 @@
 //! A record at a glance: whether it is ordinary, and what its skim says, without building an event.
 //! Knows the fields of a plan as the plan reads them; refuses to call ordinary what any rule might look at for itself.
 
+use super::asked::Asked;
 use super::exchange::ExchangeParts;
 use super::field::{Row, Value, all};
-use super::json::{self, Broken};
+use super::json;
 use super::plan::Plan;
 use super::stream::EventParts;
 use super::upstream::Only;
-use super::{ending, message, party, shape};
+use super::{ending, message, party};
 use crate::adapter::access;
 use crate::adapter::rpc::{self, Keep};
 use crate::event::{Body, Cause, Media, Message, Nanos, RpcId, RpcOutcome, RpcResponse, SseEvent};
 use crate::ledger::route;
 use crate::skim::{self, Kind, MOST_IDS, Skim};
 use crate::source::{Record, Shipped};
-use std::borrow::Cow;
 use unbroken_contract::era::Era;
 
 /// What a glance gave.
@@ -37,23 +37,6 @@ pub(crate) enum CallMark {
     Unknown,
 }
 
-/// What a request's body says.
-#[derive(Default)]
-struct Asked<'b> {
-    id: Option<json::Raw<'b>>,
-    method: Option<Cow<'b, str>>,
-    tool: Option<Cow<'b, str>>,
-    arguments: Option<u64>,
-    /// Parameters that make a call another one: rounds and tasks.
-    more: u64,
-    /// Hashes of `clientInfo`: of its name, and of all.
-    client: Option<(u32, u32)>,
-    /// `_meta` says something of the era or the client.
-    tells_more: bool,
-    /// Names that were seen, to know one that stands there twice.
-    seen: u32,
-}
-
 impl Plan {
     /// Whether records of this plan can be told at a glance.
     pub(crate) fn can_glance(&self) -> bool {
@@ -68,13 +51,18 @@ impl Plan {
         let (Ok(row), Some(exchange)) = (self.row(record), &self.exchange) else {
             return Glance::Loud(CallMark::Unknown);
         };
-        let body = exchange.request.body.json(&row, &self.absent);
-        let asked = match &body {
-            None => None,
-            Some(text) => match asked(text) {
+        // Mostly the body is a string, and can be read as it stands there.
+        let within = exchange.request.body.within(&row).and_then(Asked::read::<true>);
+        let body = match &within {
+            Some(_) => None,
+            None => exchange.request.body.json(&row, &self.absent),
+        };
+        let asked = match (within, &body) {
+            (None, Some(text)) => match Asked::read::<false>(text) {
                 Some(asked) => Some(asked),
                 None => return Glance::Loud(CallMark::Unknown),
             },
+            (within, _) => within,
         };
         let call = asked.as_ref().and_then(Asked::call);
         let mark = call.map_or(CallMark::None, CallMark::One);
@@ -165,7 +153,7 @@ impl Plan {
             return None;
         }
         let bodies = answered(x, row, absent, asked, kind, ids)?;
-        let id = asked.and_then(|asked| asked.id).and_then(rpc::id_of);
+        let id = asked.and_then(|asked| asked.id.as_ref());
         Some(Seen {
             kind,
             start,
@@ -173,7 +161,7 @@ impl Plan {
             session: route::hash(session),
             version: version.as_deref().map_or(0, skim::mark),
             instance: if own == 0 { instance } else { instance.rotate_left(7) ^ own },
-            asked: id.as_ref().map_or(0, |id| skim::mark(crate::timeline::close::id_text(id))),
+            asked: id.map_or(0, |id| skim::mark(crate::timeline::close::id_text(id))),
             bodies,
         })
     }
@@ -191,128 +179,6 @@ struct Seen {
     bodies: bool,
 }
 
-impl Asked<'_> {
-    /// The hash of the call that it is, if it is one.
-    fn call(&self) -> Option<u32> {
-        if self.method.as_deref() != Some("tools/call") || self.id.is_none() {
-            return None;
-        }
-        let tool = rapidhash::v3::rapidhash_v3(self.tool.as_deref().unwrap_or_default().as_bytes());
-        // Absent arguments are the empty object.
-        let arguments = self.arguments.or_else(|| shape::of("{}", 0).ok().map(|(hash, _)| hash))?;
-        Some(skim::fold(tool.rotate_left(17) ^ arguments ^ self.more.rotate_left(31)))
-    }
-
-    fn kind(&self) -> Option<Kind> {
-        match (self.method.as_deref()?, self.id) {
-            ("initialize", Some(_)) => Some(Kind::Initialize),
-            ("initialize" | "notifications/cancelled", None) => None,
-            (_, None) => Some(Kind::Notice),
-            (_, Some(id)) => rpc::id_of(id).is_some().then_some(Kind::Request),
-        }
-    }
-}
-
-/// Names of a message and of its parameters that a reader knows, each with a bit.
-const NAMES: [&str; 17] = [
-    "\"jsonrpc\"",
-    "\"id\"",
-    "\"method\"",
-    "\"params\"",
-    "\"result\"",
-    "\"error\"",
-    "\"name\"",
-    "\"arguments\"",
-    "\"inputResponses\"",
-    "\"requestState\"",
-    "\"task\"",
-    "\"taskId\"",
-    "\"requestId\"",
-    "\"protocolVersion\"",
-    "\"clientInfo\"",
-    "\"capabilities\"",
-    "\"_meta\"",
-];
-/// How many of them are those of a message.
-const OF_MESSAGE: usize = 6;
-
-/// Notes a name as it is written; an error if it was seen before, or is not written plainly.
-fn once(seen: &mut u32, key: &str, from: usize, to: usize) -> Result<(), Broken> {
-    if key.contains('\\') {
-        return Err(Broken::Foreign);
-    }
-    if let Some(at) = NAMES[from..to].iter().position(|name| *name == key) {
-        let bit = 1 << (from + at);
-        if *seen & bit != 0 {
-            return Err(Broken::Foreign);
-        }
-        *seen |= bit;
-    }
-    Ok(())
-}
-
-/// Reads a request's message in one pass; none if it is a batch, no JSON-RPC, or says something twice.
-fn asked(text: &str) -> Option<Asked<'_>> {
-    let start = text.len() - text.trim_ascii_start().len();
-    let mut asked = Asked::default();
-    let end = json::object_raw(text, start, &mut |key, at| {
-        once(&mut asked.seen, key, 0, OF_MESSAGE)?;
-        if key == "\"params\"" && text.as_bytes().get(at) == Some(&b'{') {
-            return params(text, at, &mut asked);
-        }
-        let end = json::skip(text.as_bytes(), at)?;
-        let raw = json::raw(text, at, end);
-        match key {
-            "\"id\"" => asked.id = Some(raw),
-            "\"method\"" => asked.method = Some(raw.string().ok_or(Broken::Foreign)?),
-            "\"params\"" | "\"result\"" | "\"error\"" => return Err(Broken::Foreign),
-            _ => {}
-        }
-        Ok(end)
-    })
-    .ok()?;
-    asked.id = asked.id.filter(|id| id.get() != "null");
-    (asked.method.is_some() && text[end..].trim_ascii().is_empty()).then_some(asked)
-}
-
-fn params<'b>(text: &'b str, at: usize, asked: &mut Asked<'b>) -> Result<usize, Broken> {
-    json::object_raw(text, at, &mut |key, at| {
-        once(&mut asked.seen, key, OF_MESSAGE, NAMES.len())?;
-        if key == "\"arguments\"" {
-            let (hash, end) = shape::of(text, at)?;
-            // `null` is as good as absent.
-            asked.arguments = Some(hash).filter(|_| text[at..end] != *"null");
-            return Ok(end);
-        }
-        let end = json::skip(text.as_bytes(), at)?;
-        let raw = json::raw(text, at, end);
-        match key {
-            "\"name\"" => asked.tool = Some(raw.string().ok_or(Broken::Foreign)?),
-            "\"inputResponses\"" | "\"requestState\"" if raw.get() != "null" => {
-                asked.more = asked.more.wrapping_add(shape::of(text, at)?.0.rotate_left(key.len() as u32));
-            }
-            "\"clientInfo\"" => asked.client = Some(client(raw.get())?),
-            // What decides the era or names the client makes a record one to read; the rest of it decides nothing.
-            "\"_meta\"" => {
-                let telling = ["protocolVersion", "clientInfo", "\\"];
-                asked.tells_more = telling.iter().any(|word| raw.get().contains(word));
-            }
-            _ => {}
-        }
-        Ok(end)
-    })
-}
-
-fn client(text: &str) -> Result<(u32, u32), Broken> {
-    let (mut name, mut version) = (0, 0);
-    json::members(text, |key, raw| match key {
-        "name" => name = raw.string().map_or(1, |value| skim::mark(&value)),
-        "version" => version = raw.string().map_or(1, |value| skim::mark(&value)),
-        _ => {}
-    })?;
-    Ok((name, name ^ version.rotate_left(9)))
-}
-
 /// Hash of `clientInfo` as skims have it; beside a user agent the version tells no programs apart.
 pub(crate) fn info_mark(name: &str, version: &str, agent: bool) -> u32 {
     let (name, version) = (skim::mark(name), if version.is_empty() { 0 } else { skim::mark(version) });
@@ -328,7 +194,7 @@ fn answered(
     kind: Kind,
     ids: &mut Vec<u32>,
 ) -> Option<bool> {
-    let id = asked.and_then(|asked| asked.id).and_then(rpc::id_of);
+    let id = asked.and_then(|asked| asked.id.as_ref());
     let own = |response: &RpcResponse| {
         let plain = match &response.outcome {
             RpcOutcome::Result => true,
@@ -338,7 +204,7 @@ fn answered(
             }
             _ => false,
         };
-        plain && response.id == id
+        plain && response.id.as_ref() == id
     };
     let media = match x.response.content_type.text(row, absent) {
         Some(kind) => access::media_of(Some(&kind)),
@@ -372,7 +238,7 @@ fn answered(
         if told {
             return None;
         }
-        let (more, count) = listed(parts, &list, id.as_ref(), &own, streams, ids)?;
+        let (more, count) = listed(parts, &list, id, &own, streams, ids)?;
         answers += more;
         told = streams || count;
     }

@@ -4,7 +4,8 @@
 //! The parser of the hot path stands behind this module alone. It was chosen by measurement: serde_json's borrowed raw
 //! values scan a wanted value once per level, this scans it once.
 
-use memchr::{memchr, memchr2};
+use super::scan;
+use memchr::memchr;
 use std::borrow::Cow;
 
 /// Why a text is no JSON of the shape asked for.
@@ -40,23 +41,11 @@ impl<'a> Raw<'a> {
 /// A quoted string without its quotes and escapes. JSON within JSON is full of plain ones; `\u` is left to serde_json.
 pub(super) fn unescaped(text: &str) -> Option<String> {
     let inner = quoted(text)?;
-    let mut out = String::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
-        out.push_str(&rest[..at]);
-        out.push(match rest.as_bytes().get(at + 1)? {
-            byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
-            b'n' => '\n',
-            b't' => '\t',
-            b'r' => '\r',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            _ => return serde_json::from_str::<String>(text).ok(),
-        });
-        rest = &rest[at + 2..];
+    let mut out = Vec::new();
+    if scan::unescape(inner.as_bytes(), &mut out) {
+        return String::from_utf8(out).ok();
     }
-    out.push_str(rest);
-    Some(out)
+    serde_json::from_str::<String>(text).ok()
 }
 
 /// What stands between the quotes of a string.
@@ -132,7 +121,7 @@ pub fn elements<'a>(json: &'a str, mut each: impl FnMut(Raw<'a>)) -> Result<(), 
 pub(super) fn list(
     json: &str,
     at: usize,
-    each: &mut dyn FnMut(usize) -> Result<usize, Broken>,
+    each: &mut impl FnMut(usize) -> Result<usize, Broken>,
 ) -> Result<usize, Broken> {
     let b = json.as_bytes();
     expect(b, at, b'[')?;
@@ -152,22 +141,11 @@ pub(super) fn list(
 }
 
 /// Walks the object at `at`; `each` gets a key and the place of its value, and gives the value's end. Gives the object's.
+#[inline]
 pub(super) fn object(
     json: &str,
     at: usize,
-    each: &mut dyn FnMut(&str, usize) -> Result<usize, Broken>,
-) -> Result<usize, Broken> {
-    object_raw(json, at, &mut |key, value| match quoted(key) {
-        Some(inner) if !escapes(inner) => each(inner, value),
-        _ => each(&Raw(key).string().ok_or(Broken::Foreign)?, value),
-    })
-}
-
-/// The same with keys as they are written, in their quotes.
-pub(super) fn object_raw<'a>(
-    json: &'a str,
-    at: usize,
-    each: &mut dyn FnMut(&'a str, usize) -> Result<usize, Broken>,
+    each: &mut impl FnMut(&str, usize) -> Result<usize, Broken>,
 ) -> Result<usize, Broken> {
     let b = json.as_bytes();
     expect(b, at, b'{')?;
@@ -177,12 +155,16 @@ pub(super) fn object_raw<'a>(
     }
     loop {
         expect(b, at, b'"')?;
-        let end = string_end(b, at)?;
+        let end = scan::string_end(b, at)?;
         let key = &json[at..end];
         at = space(b, end);
         expect(b, at, b':')?;
         at = space(b, at + 1);
-        at = space(b, each(key, at)?);
+        let value_end = match quoted(key) {
+            Some(inner) if !escapes(inner) => each(inner, at)?,
+            _ => each(&Raw(key).string().ok_or(Broken::Foreign)?, at)?,
+        };
+        at = space(b, value_end);
         match b.get(at) {
             Some(b',') => at = space(b, at + 1),
             Some(b'}') => return Ok(at + 1),
@@ -200,8 +182,8 @@ pub(super) fn raw(json: &str, at: usize, end: usize) -> Raw<'_> {
 /// Where the value that begins at `at` ends.
 pub(super) fn skip(b: &[u8], at: usize) -> Result<usize, Broken> {
     match b.get(at) {
-        Some(b'"') => string_end(b, at),
-        Some(b'{' | b'[') => nest_end(b, at),
+        Some(b'"') => scan::string_end(b, at),
+        Some(b'{' | b'[') => scan::nest_end(b, at),
         Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
             let bare = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'+' | b'.');
             Ok(at + b[at..].iter().take_while(|b| bare(b)).count())
@@ -211,51 +193,8 @@ pub(super) fn skip(b: &[u8], at: usize) -> Result<usize, Broken> {
     }
 }
 
-fn nest_end(b: &[u8], mut at: usize) -> Result<usize, Broken> {
-    let mut depth = 0usize;
-    while let Some(byte) = b.get(at) {
-        match byte {
-            b'"' => {
-                at = string_end(b, at)?;
-                continue;
-            }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Ok(at + 1);
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    Err(Broken::Ended)
-}
-
-/// Behind the closing quote of the string that opens at `at`.
-fn string_end(b: &[u8], at: usize) -> Result<usize, Broken> {
-    let mut at = at + 1;
-    // Most strings are short and plain: a few bytes looked at one by one cost less than a search.
-    for _ in 0..16 {
-        match b.get(at) {
-            Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => break,
-            Some(_) => at += 1,
-            None => return Err(Broken::Ended),
-        }
-    }
-    while let Some(found) = memchr2(b'"', b'\\', b.get(at..).ok_or(Broken::Ended)?) {
-        at += found + 1;
-        if b[at - 1] == b'"' {
-            return Ok(at);
-        }
-        at += 1;
-    }
-    Err(Broken::Ended)
-}
-
-fn space(b: &[u8], mut at: usize) -> usize {
+#[inline]
+pub(super) fn space(b: &[u8], mut at: usize) -> usize {
     while matches!(b.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
         at += 1;
     }

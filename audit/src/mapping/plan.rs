@@ -5,10 +5,12 @@ use super::ending::{self, Ending};
 use super::exchange::{self, ExchangeParts};
 use super::field::{Compiler, Row, Value, expression};
 use super::file::File;
+use super::json::Broken;
 use super::line::{self, Line};
 use super::message::{self, Parts};
 use super::party::{self, IdentityParts, KeyParts};
 use super::slot::{Slot, Slots, Step, Tree};
+use super::trail::{self, Trail};
 use super::{MappingError, clock};
 use crate::adapter::RecordProblem;
 use crate::adapter::access::{self, Draft};
@@ -16,6 +18,7 @@ use crate::adapter::rpc::Keep;
 use crate::event::{Cause, Delivered, Event, Remark, SessionScope, Text, Time, TimeMeans, Vantage, What};
 use crate::source::Record;
 use regex::Regex;
+use std::sync::OnceLock;
 
 /// A mapping, ready to read records.
 #[derive(Debug)]
@@ -27,6 +30,8 @@ pub struct Plan {
     pub(super) remarks: bool,
     pub(super) absent: Vec<String>,
     pub(super) tree: Tree,
+    /// The orders of names that were seen.
+    trails: OnceLock<Vec<Trail>>,
     pub(super) pattern: Option<(Regex, Vec<(String, Slot)>)>,
     pub(super) nested: Vec<Value>,
     pub(super) time: Option<TimeParts>,
@@ -145,6 +150,7 @@ impl Plan {
             ends: ending::compile(&file.end, &mut c)?,
             lines: line::compile(&file.line, &mut c)?,
             tree: Tree::default(),
+            trails: OnceLock::new(),
         };
         Ok(Plan { tree: c.tree, ..plan })
     }
@@ -205,8 +211,21 @@ impl Plan {
             }
             return Ok(row);
         }
-        self.tree.collect(record.bytes, &mut row.slots).map_err(|e| malformed(&self.name, &e.to_string()))?;
+        let text = std::str::from_utf8(record.bytes)
+            .map_err(|_| malformed(&self.name, &Broken::Foreign.to_string()))?;
+        for trail in self.trails.get().into_iter().flatten() {
+            row.slots = self.tree.empty();
+            if trail.follow(text, &mut row.slots) {
+                return Ok(row);
+            }
+        }
+        self.tree.collect_text(text, &mut row.slots).map_err(|e| malformed(&self.name, &e.to_string()))?;
         Ok(row)
+    }
+
+    /// Learns how a log's records are written, so that those written like them are read faster. The first log counts.
+    pub(crate) fn learn<'r>(&self, records: impl Iterator<Item = &'r [u8]>) {
+        self.trails.get_or_init(|| trail::learn(&self.tree, records));
     }
 
     /// JSON objects that stand as text in the fields that `[input] nested` names.

@@ -3,6 +3,7 @@
 //! Knows that it may not tell two values apart; it never tells equal ones apart. Nothing is copied or sorted.
 
 use super::json::{self, Broken};
+use super::level::{self, Word};
 
 /// Deeper values have no canonical form either, and no hash.
 const MAX_DEPTH: usize = unbroken_contract::canonical::MAX_DEPTH;
@@ -10,26 +11,25 @@ const MAX_DEPTH: usize = unbroken_contract::canonical::MAX_DEPTH;
 /// What stands for a string with a lone surrogate.
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The hash of the value at `at`, and where the value ends.
+/// The hash of the value at `at`, and where the value ends. A text that stands as a string within other JSON is `DEEP`.
 ///
 /// # Errors
 /// [`Broken`]: no JSON, or nested too deep.
-pub(super) fn of(json: &str, at: usize) -> Result<(u64, usize), Broken> {
-    value(json, at, 0)
+pub(super) fn of<const DEEP: bool>(text: &str, at: usize) -> Result<(u64, usize), Broken> {
+    value::<DEEP>(text, at, 0)
 }
 
-fn value(text: &str, at: usize, depth: usize) -> Result<(u64, usize), Broken> {
+fn value<const DEEP: bool>(text: &str, at: usize, depth: usize) -> Result<(u64, usize), Broken> {
     if depth > MAX_DEPTH {
         return Err(Broken::Foreign);
     }
-    let b = text.as_bytes();
-    match b.get(at) {
+    match text.as_bytes().get(at) {
         Some(b'{') => {
             // Members have no order, so their hashes are added up.
             let mut sum: u64 = 0x243f_6a88_85a3_08d3;
-            let end = json::object_raw(text, at, &mut |key, value_at| {
-                let (hash, end) = value(text, value_at, depth + 1)?;
-                sum = sum.wrapping_add(mix(string(key), hash));
+            let end = level::members::<DEEP>(text, at, |key, value_at| {
+                let (hash, end) = value::<DEEP>(text, value_at, depth + 1)?;
+                sum = sum.wrapping_add(mix(string::<DEEP>(key), hash));
                 Ok(end)
             })?;
             Ok((mix(sum, 1), end))
@@ -37,31 +37,29 @@ fn value(text: &str, at: usize, depth: usize) -> Result<(u64, usize), Broken> {
         Some(b'[') => {
             let mut hash: u64 = 0x1319_8a2e_0370_7344;
             let end = json::list(text, at, &mut |element| {
-                let (next, end) = value(text, element, depth + 1)?;
+                let (next, end) = value::<DEEP>(text, element, depth + 1)?;
                 hash = mix(hash, next);
                 Ok(end)
             })?;
             Ok((mix(hash, 2), end))
         }
-        Some(b'"') => {
-            let end = json::skip(b, at)?;
-            Ok((string(&text[at..end]), end))
+        Some(b'"' | b'\\') => {
+            let (word, end) = level::word::<DEEP>(text, at)?;
+            Ok((string::<DEEP>(word), end))
         }
         Some(_) => {
-            let end = json::skip(b, at)?;
+            let end = json::skip(text.as_bytes(), at)?;
             Ok((scalar(&text[at..end]), end))
         }
         None => Err(Broken::Ended),
     }
 }
 
-/// The hash of a string as written, with its quotes.
-fn string(quoted: &str) -> u64 {
-    let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
-    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-        return rapidhash::v3::rapidhash_v3(inner.as_bytes());
+fn string<const DEEP: bool>(word: Word<'_>) -> u64 {
+    if word.plain {
+        return rapidhash::v3::rapidhash_v3(word.text.as_bytes());
     }
-    json::unescaped(quoted).map_or(ODD, |plain| rapidhash::v3::rapidhash_v3(plain.as_bytes()))
+    word.undone::<DEEP>().map_or(ODD, |plain| rapidhash::v3::rapidhash_v3(plain.as_bytes()))
 }
 
 /// Numbers by the double next to them, since numbers whose canonical forms are equal have the same one.
@@ -88,7 +86,7 @@ mod tests {
     use serde_json::Value;
 
     fn hash(text: &str) -> u64 {
-        of(text, 0).expect("the text is JSON").0
+        of::<false>(text, 0).expect("the text is JSON").0
     }
 
     fn same(a: &str, b: &str) -> bool {
@@ -202,6 +200,22 @@ mod tests {
             reworded(&value, &mut other);
             prop_assume!(same(&plain, &other));
             prop_assert_eq!(hash(&plain), hash(&other));
+        }
+
+        #[test]
+        fn a_text_within_json_has_the_hash_that_it_has_alone(value in json()) {
+            let mut other = String::new();
+            reworded(&value, &mut other);
+            for text in [value.to_string(), format!("{value:#}"), other] {
+                let written = Value::from(text.clone()).to_string();
+                let inner = &written[1..written.len() - 1];
+                if let Ok((deep, end)) = of::<true>(inner, 0) {
+                    prop_assert_eq!((deep, end), (hash(&text), inner.len()), "{}", inner);
+                } else {
+                    // Blanks that are escapes, and numbers and words alone, are left to the undone text.
+                    prop_assert!(text.contains(['\n', '\t']), "{}", inner);
+                }
+            }
         }
     }
 }

@@ -83,7 +83,15 @@ impl Tree {
         next
     }
 
-    /// A place for every wanted value.
+    /// The node of a record's own names.
+    pub(super) const ROOT: usize = 0;
+
+    /// A place for every wanted value, all empty.
+    pub(super) fn empty<'a>(&self) -> Slots<'a> {
+        vec![None; self.slots]
+    }
+
+    /// The same for text records.
     pub fn empty_texts<'a>(&self) -> Vec<Option<&'a str>> {
         vec![None; self.slots]
     }
@@ -126,22 +134,30 @@ impl Tree {
         json::object(record, at, &mut |key, value| {
             let Some(child) = self.find(node, key) else { return json::skip(record.as_bytes(), value) };
             let wanted = &self.nodes[child];
-            let below = !wanted.exact.is_empty() || !wanted.folded.is_empty();
-            let end = if below && record.as_bytes().get(value) == Some(&b'{') {
+            let end = if self.is_inner(child) && record.as_bytes().get(value) == Some(&b'{') {
                 self.walk(record, value, child, slots)?
             } else {
                 json::skip(record.as_bytes(), value)?
             };
-            if let Some(slot) = wanted.slot
-                && slots[slot].is_none_or(|known| known.get() == "null")
-            {
-                slots[slot] = Some(json::raw(record, value, end));
+            if let Some(slot) = wanted.slot {
+                fill(slots, slot, json::raw(record, value, end));
             }
             Ok(end)
         })
     }
 
-    fn find(&self, at: usize, key: &str) -> Option<usize> {
+    /// A node's slot.
+    pub(super) fn slot(&self, at: usize) -> Option<Slot> {
+        self.nodes[at].slot
+    }
+
+    /// Whether names below a node are wanted.
+    pub(super) fn is_inner(&self, at: usize) -> bool {
+        !self.nodes[at].exact.is_empty() || !self.nodes[at].folded.is_empty()
+    }
+
+    /// The node below another one that a key leads to.
+    pub(super) fn find(&self, at: usize, key: &str) -> Option<usize> {
         let node = &self.nodes[at];
         for index in &node.buckets[bucket(key)] {
             let (known, child) = &node.exact[usize::from(*index)];
@@ -151,6 +167,14 @@ impl Tree {
         }
         // A dozen header names at most: comparing in place is quicker than folding each key into a string.
         node.folded.iter().find(|(known, _)| folds_to(key, known)).map(|(_, child)| *child)
+    }
+}
+
+/// Puts a value into its slot; the first that is not null stays.
+#[inline]
+pub(super) fn fill<'a>(slots: &mut Slots<'a>, slot: Slot, value: Raw<'a>) {
+    if slots[slot].is_none_or(|known| known.get() == "null") {
+        slots[slot] = Some(value);
     }
 }
 

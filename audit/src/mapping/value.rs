@@ -302,6 +302,18 @@ impl Value {
         self.choices.iter().find_map(|c| c.read(row, absent, true))
     }
 
+    /// The value as a JSON object within a string, between its quotes, with its quotes escaped; none if it may be
+    /// something else.
+    pub(super) fn within<'a>(&self, row: &Row<'a>) -> Option<&'a str> {
+        let (choice, raw) = self.choices.iter().find_map(|choice| match &choice.source {
+            Source::Slot(slot) => Some((choice, row.slots.get(*slot).copied().flatten()?)),
+            _ => None,
+        })?;
+        let plain = self.choices.iter().all(|choice| matches!(choice.source, Source::Slot(_)));
+        let as_it_is = plain && choice.regex.is_none() && choice.decode.is_empty() && row.texts.is_empty();
+        raw.get().strip_prefix('"')?.strip_suffix('"').filter(|text| as_it_is && text.starts_with("{\\\""))
+    }
+
     /// A whole number; a fraction of zeros is one too.
     pub fn number(&self, row: &Row<'_>, absent: &[String]) -> Option<u64> {
         let text = self.text(row, absent)?;
@@ -346,12 +358,12 @@ fn stamp(text: &str, format: Option<TimeFormat>) -> Option<Stamp> {
         TimeFormat::Rfc3339 => clock::rfc3339(text).map(zoned),
         TimeFormat::Clf => clock::clf(text).map(zoned),
         TimeFormat::Slashed => clock::slashed(text).map(zoned),
+        // What has a dash behind its year is no number.
+        TimeFormat::Any if text.as_bytes().get(4) == Some(&b'-') => clock::any_dated(text).map(zoned),
         TimeFormat::Any if clock::epoch_unit(text).is_some() && !text.contains(['-', '/', ':']) => {
             epoch(clock::epoch_unit(text)?)
         }
-        TimeFormat::Any => {
-            clock::rfc3339(text).or_else(|| clock::clf(text)).or_else(|| clock::slashed(text)).map(zoned)
-        }
+        TimeFormat::Any => clock::any_dated(text).map(zoned),
     }
 }
 

@@ -1,0 +1,202 @@
+//! Strings of JSON text found and undone sixteen bytes at a time.
+//! Knows quotes and backslashes; nothing of values.
+//!
+//! Bodies stand as strings in most logs, with an escaped quote every few bytes: a search that starts anew at each of them
+//! costs more than all the rest of a record. `wide` gives a block's quotes and backslashes as bits, without unsafe code.
+
+use super::json::Broken;
+use wide::u8x16;
+
+/// Bytes of a block.
+const BLOCK: usize = 16;
+
+/// A block's bytes at `at`; none near the end.
+#[inline]
+fn block(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
+    bytes.get(at..)?.first_chunk()
+}
+
+/// The places of `byte` in a block, as bits.
+#[inline]
+fn places(block: &[u8; BLOCK], byte: u8) -> u32 {
+    u8x16::new(*block).simd_eq(u8x16::splat(byte)).to_bitmask()
+}
+
+/// Behind the closing quote of the string that opens at `at`.
+///
+/// # Errors
+/// [`Broken::Ended`]: there is none.
+#[inline]
+pub(super) fn string_end(bytes: &[u8], at: usize) -> Result<usize, Broken> {
+    let mut at = at + 1;
+    while let Some(block) = block(bytes, at) {
+        let quotes = places(block, b'"');
+        let mut marks = quotes | places(block, b'\\');
+        let mut next = at + BLOCK;
+        while marks != 0 {
+            let first = marks.trailing_zeros();
+            if quotes >> first & 1 == 1 {
+                return Ok(at + first as usize + 1);
+            }
+            // A backslash takes the byte behind it along, which may be the next block's.
+            next += usize::from(first as usize == BLOCK - 1);
+            marks &= !(0b11 << first);
+        }
+        at = next;
+    }
+    loop {
+        match bytes.get(at).ok_or(Broken::Ended)? {
+            b'"' => return Ok(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+/// Behind the bracket that closes the object or list that opens at `at`, whatever kind of bracket it is.
+///
+/// # Errors
+/// [`Broken::Ended`]: it is not closed.
+pub(super) fn nest_end(bytes: &[u8], mut at: usize) -> Result<usize, Broken> {
+    // `[` and `{` differ in one bit, and so do `]` and `}`.
+    const CASE: u8 = 0x20;
+    let mut depth = 0usize;
+    'blocks: while let Some(block) = block(bytes, at) {
+        let quotes = places(block, b'"');
+        let folded = (u8x16::new(*block) | u8x16::splat(CASE)).to_array();
+        let (opens, closes) = (places(&folded, b'{'), places(&folded, b'}'));
+        let mut marks = quotes | opens | closes;
+        while marks != 0 {
+            let first = marks.trailing_zeros();
+            marks &= marks - 1;
+            if quotes >> first & 1 == 1 {
+                at = string_end(bytes, at + first as usize)?;
+                continue 'blocks;
+            }
+            if opens >> first & 1 == 1 {
+                depth += 1;
+                continue;
+            }
+            depth -= 1;
+            if depth == 0 {
+                return Ok(at + first as usize + 1);
+            }
+        }
+        at += BLOCK;
+    }
+    loop {
+        match bytes.get(at).ok_or(Broken::Ended)? {
+            b'"' => {
+                at = string_end(bytes, at)?;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Ok(at + 1);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// The first quote or backslash from `at` on.
+#[inline]
+pub(super) fn mark(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while let Some(block) = block(bytes, at) {
+        let marks = places(block, b'"') | places(block, b'\\');
+        if marks != 0 {
+            return Some(at + marks.trailing_zeros() as usize);
+        }
+        at += BLOCK;
+    }
+    let rest = bytes.get(at..)?;
+    rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).map(|found| at + found)
+}
+
+/// Appends what stands between a string's quotes without its escapes; false: an escape that is left to a whole parser.
+#[must_use]
+pub(super) fn unescape(inner: &[u8], out: &mut Vec<u8>) -> bool {
+    out.reserve(inner.len() + BLOCK);
+    let mut at = 0;
+    loop {
+        // A whole block is copied, and cut behind what stands before its first escape.
+        let plain = match block(inner, at) {
+            Some(block) => {
+                out.extend_from_slice(block);
+                let escapes = places(block, b'\\');
+                let plain = escapes.trailing_zeros().min(BLOCK as u32) as usize;
+                out.truncate(out.len() - (BLOCK - plain));
+                if plain == BLOCK {
+                    at += BLOCK;
+                    continue;
+                }
+                plain
+            }
+            None => {
+                let rest = &inner[at.min(inner.len())..];
+                let plain = rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len());
+                out.extend_from_slice(&rest[..plain]);
+                if plain == rest.len() {
+                    return true;
+                }
+                plain
+            }
+        };
+        at += plain;
+        out.push(match inner.get(at + 1) {
+            Some(byte @ (b'"' | b'\\' | b'/')) => *byte,
+            Some(b'n') => b'\n',
+            Some(b't') => b'\t',
+            Some(b'r') => b'\r',
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            _ => return false,
+        });
+        at += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_string_ends_at_its_first_quote_that_is_not_escaped(
+            text in "[a\"\\\\\né]{0,70}",
+            before in 0usize..20,
+            behind in 0usize..40,
+        ) {
+            let written = serde_json::Value::from(text.clone()).to_string();
+            let whole = format!("{}{written}{}", "x".repeat(before), "\"".repeat(behind));
+            prop_assert_eq!(string_end(whole.as_bytes(), before), Ok(before + written.len()));
+            let cut = &whole.as_bytes()[..before + written.len() - 1];
+            prop_assert_eq!(string_end(cut, before), Err(Broken::Ended));
+            let mut out = Vec::new();
+            prop_assert!(unescape(&written.as_bytes()[1..written.len() - 1], &mut out));
+            prop_assert_eq!(out, text.into_bytes());
+        }
+
+        #[test]
+        fn brackets_are_balanced_outside_of_strings(
+            inside in "([ab,:1]|\\{\\}|\\[\\]|\"[\\[\\]{}a]{0,20}\"|\"\\\\\"\"|\\[\\{\"é\"\\}\\]){0,20}",
+            behind in "[\\]}a]{0,20}",
+        ) {
+            let whole = format!("x{{{inside}}}{behind}");
+            let end = whole.len() - behind.len();
+            prop_assert_eq!(nest_end(whole.as_bytes(), 1), Ok(end));
+            prop_assert_eq!(nest_end(&whole.as_bytes()[..end - 1], 1), Err(Broken::Ended));
+        }
+
+        #[test]
+        fn a_mark_is_the_first(text in "[ab]{0,40}[\"\\\\]?[ab\"]{0,20}", from in 0usize..20) {
+            let found = text.bytes().enumerate().skip(from).find(|(_, b)| matches!(b, b'"' | b'\\'));
+            prop_assert_eq!(mark(text.as_bytes(), from), found.map(|(at, _)| at));
+        }
+    }
+}

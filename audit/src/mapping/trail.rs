@@ -1,0 +1,162 @@
+//! A trail: the keys of a log's records in the order in which the program writes them, learned from one record.
+//! Knows bytes; a record that leaves the trail is read key by key, with the same result.
+//!
+//! One program writes its records with the same names in the same order and the same blanks. What stands between two values
+//! is then the same bytes in every record, and comparing them costs a fraction of reading each name and looking it up.
+
+use super::json::{self, Broken};
+use super::slot::{Slot, Slots, Tree};
+
+/// Trails that are kept of one log: programs leave out what has no value.
+const MOST: usize = 3;
+
+/// What stands before a value, and where the value goes.
+#[derive(Debug, PartialEq, Eq)]
+struct Step {
+    before: Box<[u8]>,
+    slot: Option<Slot>,
+    /// Names below it are wanted: an object here is another trail.
+    below: bool,
+}
+
+/// The names of a record, in order.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Trail {
+    steps: Vec<Step>,
+    end: Box<[u8]>,
+}
+
+impl Trail {
+    /// The trail of a record; none if it has none.
+    fn of(tree: &Tree, record: &str) -> Option<Trail> {
+        let (mut steps, mut from) = (Vec::new(), 0);
+        let end = walk(tree, record, 0, Tree::ROOT, &mut steps, &mut from).ok()?;
+        Some(Trail { steps, end: record.as_bytes()[from..end].into() })
+    }
+
+    /// Fills the slots along the trail; false: the record leaves it, and the slots hold nothing of use.
+    pub(super) fn follow<'a>(&self, record: &'a str, slots: &mut Slots<'a>) -> bool {
+        let bytes = record.as_bytes();
+        let mut at = 0;
+        for step in &self.steps {
+            if !bytes.get(at..).is_some_and(|rest| rest.starts_with(&step.before)) {
+                return false;
+            }
+            at += step.before.len();
+            if step.below && bytes.get(at) == Some(&b'{') {
+                return false;
+            }
+            let Ok(end) = json::skip(bytes, at) else { return false };
+            if let Some(slot) = step.slot {
+                super::slot::fill(slots, slot, json::raw(record, at, end));
+            }
+            at = end;
+        }
+        bytes.get(at..).is_some_and(|rest| rest == &*self.end)
+    }
+}
+
+fn walk(
+    tree: &Tree,
+    record: &str,
+    at: usize,
+    node: usize,
+    steps: &mut Vec<Step>,
+    from: &mut usize,
+) -> Result<usize, Broken> {
+    let bytes = record.as_bytes();
+    json::object(record, at, &mut |key, value| {
+        let child = tree.find(node, key);
+        let (slot, below) = child.map_or((None, false), |child| (tree.slot(child), tree.is_inner(child)));
+        if let Some(child) = child
+            && below
+            && bytes.get(value) == Some(&b'{')
+        {
+            // An object that is wanted as a whole and in parts is read name by name.
+            return if slot.is_some() {
+                Err(Broken::Foreign)
+            } else {
+                walk(tree, record, value, child, steps, from)
+            };
+        }
+        let end = json::skip(bytes, value)?;
+        steps.push(Step { before: bytes[*from..value].into(), slot, below });
+        *from = end;
+        Ok(end)
+    })
+}
+
+/// The trails of records that show how a log is written.
+pub(super) fn learn<'r>(tree: &Tree, records: impl Iterator<Item = &'r [u8]>) -> Vec<Trail> {
+    let mut known: Vec<(Trail, usize)> = Vec::new();
+    for record in records {
+        let Some(trail) = std::str::from_utf8(record).ok().and_then(|text| Trail::of(tree, text)) else {
+            continue;
+        };
+        match known.iter_mut().find(|(other, _)| *other == trail) {
+            Some((_, count)) => *count += 1,
+            None => known.push((trail, 1)),
+        }
+    }
+    known.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    known.into_iter().take(MOST).map(|(trail, _)| trail).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::slot::Step as Key;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tree() -> Tree {
+        let mut tree = Tree::default();
+        for path in [&["a"][..], &["b"], &["h", "a"], &["h", "x-y"], &["o"], &["o", "a"]] {
+            let steps: Vec<Key> = path.iter().map(|key| Key::Exact((*key).to_owned())).collect();
+            tree.want(&steps);
+        }
+        tree
+    }
+
+    fn record() -> impl Strategy<Value = String> {
+        let value = prop_oneof![
+            Just("null".to_owned()),
+            Just("{}".to_owned()),
+            Just("{\"a\":1, \"x-y\":null}".to_owned()),
+            Just("[1,{\"a\":2}]".to_owned()),
+            Just("-1.5e3".to_owned()),
+            "\"[a\\}]{0,20}(\\\\\")?\"",
+        ];
+        let member = ("[abho]", value).prop_map(|(key, value)| format!("\"{key}\":{value}"));
+        (proptest::collection::vec(member, 0..6), "( |,|\\}|)")
+            .prop_map(|(members, behind)| format!("{{{}}}{behind}", members.join(",")))
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_on_a_trail_gives_what_it_gives_key_by_key(learned in record(), other in record()) {
+            let tree = tree();
+            for trail in learn(&tree, [learned.as_bytes()].into_iter()) {
+                for record in [&learned, &other] {
+                    let mut along = tree.empty();
+                    if trail.follow(record, &mut along) {
+                        let mut slots = Slots::new();
+                        prop_assert!(tree.collect_text(record, &mut slots).is_ok(), "{}", record);
+                        prop_assert_eq!(along, slots);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn records_of_one_program_are_on_its_trail() {
+        let tree = tree();
+        let line = |a: &str, b: &str| format!(r#"{{"a":{a},"z":[{b}],"h":{{"q":1,"x-y":{b}}}}}"#);
+        let trails = learn(&tree, [line("1", "2").as_bytes()].into_iter());
+        let mut slots = tree.empty();
+        assert!(trails[0].follow(&line("\"\\\"}\"", "null"), &mut slots));
+        assert!(!trails[0].follow(&line("1", "2").replace("\"q\"", "\"x-y\""), &mut tree.empty()));
+        // An object that is wanted whole and in part has no trail.
+        assert!(learn(&tree, [br#"{"o":{"a":1}}"#.as_slice()].into_iter()).is_empty());
+    }
+}
