@@ -32,10 +32,12 @@ pub struct At {
 
 /// All facts of a crate (or of the crates of a workspace), with the indexes that rules need.
 pub struct Scope {
-    /// The files, sorted by path.
+    /// The files, sorted by path, their functions taken out.
     pub files: Vec<FileFacts>,
-    /// Where each function stands: file, index.
-    functions: Vec<(u32, u32)>,
+    /// The functions of all files, in order; a slice in a box is indexed in few instructions where nothing is optimised.
+    functions: Box<[Function]>,
+    /// The file of each function.
+    homes: Box<[u32]>,
     by_name: Index<Name, Vec<Fx>>,
     free: Index<Name, Fx>,
     mates: Index<(u32, Name), Vec<Fx>>,
@@ -70,8 +72,14 @@ impl Scope {
     #[must_use]
     pub fn new(mut files: Vec<FileFacts>) -> Scope {
         files.sort_by(|a, b| a.path.cmp(&b.path));
+        let (mut functions, mut homes) = (Vec::new(), Vec::new());
+        for (at, file) in files.iter_mut().enumerate() {
+            functions.append(&mut file.functions);
+            homes.resize(functions.len(), at as u32);
+        }
         let mut scope = Scope {
-            functions: Vec::new(),
+            functions: functions.into(),
+            homes: homes.into(),
             by_name: Index::default(),
             free: Index::default(),
             mates: Index::default(),
@@ -100,12 +108,16 @@ impl Scope {
     fn index(&mut self) {
         let mut roots = BTreeMap::new();
         let mut krates = BTreeMap::new();
+        let mut fx = 0;
         for (at, file) in self.files.iter().enumerate() {
             let next = krates.len() as u32;
             self.krates.push(*krates.entry(krate_of(&file.path)).or_insert(next));
-            for (index, function) in file.functions.iter().enumerate() {
-                let fx = Fx(self.functions.len() as u32);
-                self.functions.push((at as u32, index as u32));
+            let from = fx;
+            while fx < self.homes.len() && self.homes[fx] == at as u32 {
+                fx += 1;
+            }
+            for (index, function) in self.functions[from..fx].iter().enumerate() {
+                let fx = Fx((from + index) as u32);
                 self.by_name.entry(function.name.clone()).or_default().push(fx);
                 if function.takes_self && function.owner.is_some() {
                     let shape = (function.name.clone(), function.params.len());
@@ -165,26 +177,33 @@ impl Scope {
     /// The function.
     #[must_use]
     pub fn function(&self, fx: Fx) -> &Function {
-        let (file, index) = self.functions[fx.0 as usize];
-        &self.files[file as usize].functions[index as usize]
+        &self.functions[fx.0 as usize]
     }
 
     /// The file a function stands in.
     #[must_use]
     pub fn file(&self, fx: Fx) -> &FileFacts {
-        &self.files[self.functions[fx.0 as usize].0 as usize]
+        &self.files[self.homes[fx.0 as usize] as usize]
+    }
+
+    /// The functions of a file, by its place in [`Scope::files`].
+    #[must_use]
+    pub fn of_file(&self, file: u32) -> &[Function] {
+        let first = self.homes.partition_point(|home| *home < file);
+        let count = self.homes[first..].partition_point(|home| *home == file);
+        &self.functions[first..first + count]
     }
 
     /// The body of a function.
     #[must_use]
     pub fn body(&self, fx: Fx) -> &Body {
-        &self.function(fx).body
+        &self.functions[fx.0 as usize].body
     }
 
     /// What a node is.
     #[must_use]
     pub fn kind(&self, at: At) -> &Kind {
-        self.body(at.fx).kind(at.id)
+        &self.functions[at.fx.0 as usize].body.nodes[at.id.0 as usize].kind
     }
 
     /// Where a node stands.
@@ -221,7 +240,7 @@ impl Scope {
     /// The file that a function stands in, by its place in [`Scope::files`].
     #[must_use]
     pub fn file_index(&self, fx: Fx) -> u32 {
-        self.functions[fx.0 as usize].0
+        self.homes[fx.0 as usize]
     }
 
     /// The crate that a function stands in, as a number of its own.

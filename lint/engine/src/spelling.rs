@@ -14,6 +14,33 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
+/// Whether one of the words, in lower case, stands in the name, whatever its case.
+pub(crate) fn holds(name: &str, words: &[&str]) -> bool {
+    if !name.is_ascii() {
+        let name = name.to_lowercase();
+        return words.iter().any(|word| name.contains(word));
+    }
+    // By hand: names are short, and a search made for long texts is slow on them where nothing is optimised.
+    let name = name.as_bytes();
+    let mut which = 0;
+    while which < words.len() {
+        let word = words[which].as_bytes();
+        let mut at = 0;
+        while at + word.len() <= name.len() {
+            let mut same = 0;
+            while same < word.len() && name[at + same].to_ascii_lowercase() == word[same] {
+                same += 1;
+            }
+            if same == word.len() {
+                return true;
+            }
+            at += 1;
+        }
+        which += 1;
+    }
+    false
+}
+
 fn normal(word: &str) -> Vec<char> {
     // Long words are cut: a suggestion for a line of noise is worth no quadratic time.
     word.chars()
@@ -41,7 +68,7 @@ fn distance(one: &[char], other: &[char]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{holds, nearest};
 
     #[test]
     fn a_slip_of_the_finger_finds_its_word_and_noise_finds_none() {
@@ -52,5 +79,16 @@ mod tests {
         assert_eq!(nearest("cal", known), Some("call"));
         assert_eq!(nearest("frobnicate", known), None);
         assert_eq!(nearest("", known), None);
+    }
+
+    #[test]
+    fn a_word_is_found_anywhere_in_a_name_whatever_its_case() {
+        for name in ["is_idempotent", "IDEMPOTENT", "xidempoten", "é_Idempotent"] {
+            assert!(holds(name, &["safe", "idempoten"]), "{name}");
+        }
+        for name in ["idempote", "", "saf", "s_afe"] {
+            assert!(!holds(name, &["safe", "idempoten"]), "{name}");
+        }
+        assert!(holds("", &[""]) && !holds("x", &[]));
     }
 }

@@ -6,6 +6,7 @@ use crate::facts::ir::{Id, Kind};
 use crate::finding::{Certainty, Problem};
 use crate::index::Index;
 use crate::scope::{At, Fx};
+use crate::spelling::holds;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -78,10 +79,7 @@ impl Client<'_> {
                 Kind::Method(_, name, _) | Kind::Field(_, name) => Some(name),
                 _ => None,
             };
-            name.is_some_and(|name| {
-                let name = name.to_lowercase();
-                ["stateless", "sessionless", "modern", "draft"].iter().any(|word| name.contains(word))
-            })
+            name.is_some_and(|name| holds(name, &["stateless", "sessionless", "modern", "draft"]))
         };
         let find = || self.ids(fx).filter(names).collect();
         self.asked.sessionless.borrow_mut().entry(fx).or_insert_with(find).clone()

@@ -383,7 +383,7 @@ fn tells_404(body: &Body) -> bool {
         _ => false,
     };
     let mut crowd = Vec::new();
-    for pat in &body.pats {
+    for pat in body.pats.iter() {
         if let PatKind::Or(parts) = &pat.kind
             && parts.len() > 2
         {

@@ -15,7 +15,7 @@ mod spelled;
 mod token;
 mod ty;
 
-use super::ir::{Body, Id, Kind as Node, Name, Pat, PatId, PatKind};
+use super::ir::{Draft, Id, Kind as Node, Name, PatId, PatKind};
 use super::{FileFacts, Marks};
 use crate::finding::Range;
 use names::Table;
@@ -46,7 +46,7 @@ pub(crate) fn read(text: &str, marks: &Marks) -> Option<FileFacts> {
         at: 0,
         end: tokens.len() - 1,
         names,
-        body: Body::default(),
+        body: Draft::default(),
         facts: FileFacts { parsed: true, ..FileFacts::default() },
         depth: 0,
         ranged: false,
@@ -62,7 +62,7 @@ struct Reader<'a> {
     /// Where what is being read ends: at a closing bracket, or at a comma between the parts of a macro.
     end: usize,
     names: Table,
-    body: Body,
+    body: Draft,
     facts: FileFacts,
     depth: u32,
     /// Whether the expression read last is a range, which no operator may follow.
@@ -201,12 +201,11 @@ impl Reader<'_> {
     }
 
     fn pat_node(&mut self, kind: PatKind, range: Range) -> PatId {
-        self.body.pats.push(Pat { kind, range });
-        PatId(self.body.pats.len() as u32 - 1)
+        self.body.add_pat(kind, range)
     }
 
     fn range_of(&self, id: Id) -> Range {
-        self.body.nodes[id.0 as usize].range
+        self.body.range(id)
     }
 }
 

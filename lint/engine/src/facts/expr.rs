@@ -2,7 +2,7 @@
 //! Knows syntax only; what an expression means is found later.
 
 use super::expand::Macros;
-use super::ir::{Arm, Body, Head, Id, Kind, Name, Op, Pat, PatId, PatKind};
+use super::ir::{Arm, Draft, Head, Id, Kind, Name, Op, PatId, PatKind};
 use super::ty::{Names, join, range};
 use super::{Acceptance, FileFacts};
 use crate::finding::Range;
@@ -10,9 +10,9 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Attribute, BinOp, Block, Expr, Lit, Member, RangeLimits, Stmt, UnOp};
 
-/// Builds one [`Body`].
+/// Builds one [`super::ir::Body`].
 pub(super) struct Builder<'a> {
-    pub(super) body: Body,
+    pub(super) body: Draft,
     pub(super) names: &'a mut Names,
     pub(super) macros: &'a mut Macros,
     pub(super) facts: &'a mut FileFacts,
@@ -34,8 +34,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn pat_node(&mut self, kind: PatKind, range: Range) -> PatId {
-        self.body.pats.push(Pat { kind, range });
-        PatId(self.body.pats.len() as u32 - 1)
+        self.body.add_pat(kind, range)
     }
 
     /// Notes the acceptances that attributes on a node state.
@@ -414,7 +413,7 @@ impl Builder<'_> {
             pat => (self.pat(pat), None),
         };
         let body = self.expr(&arm.body);
-        let place = join(self.body.pat(pat).range, self.range_of(body));
+        let place = join(self.body.pat_range(pat), self.range_of(body));
         self.accept(&arm.attrs, place);
         Arm { pat, future: None, guard, body, range: place }
     }

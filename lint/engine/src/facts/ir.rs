@@ -226,10 +226,56 @@ impl Kind {
 /// The body of one function.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
-    /// Expressions and statements; the last one is the root.
-    pub nodes: Vec<Node>,
+    /// Expressions and statements; the last one is the root. A slice in a box: where nothing is optimised, a vector is
+    /// indexed in five times the instructions.
+    pub nodes: Box<[Node]>,
     /// Patterns.
-    pub pats: Vec<Pat>,
+    pub pats: Box<[Pat]>,
+}
+
+/// A body that is being written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draft {
+    pub(super) nodes: Vec<Node>,
+    pub(super) pats: Vec<Pat>,
+}
+
+impl Draft {
+    /// Adds a node, the parent of its parts.
+    pub(super) fn add(&mut self, kind: Kind, range: Range) -> Id {
+        let id = Id(self.nodes.len() as u32);
+        let nodes = self.nodes.as_mut_slice();
+        kind.for_parts(|part| nodes[part.0 as usize].parent = Some(id));
+        self.nodes.push(Node { kind, range, parent: None, accepted: None });
+        id
+    }
+
+    pub(super) fn add_pat(&mut self, kind: PatKind, range: Range) -> PatId {
+        self.pats.push(Pat { kind, range });
+        PatId(self.pats.len() as u32 - 1)
+    }
+
+    pub(super) fn kind(&self, id: Id) -> &Kind {
+        &self.nodes[id.0 as usize].kind
+    }
+
+    pub(super) fn range(&self, id: Id) -> Range {
+        self.nodes[id.0 as usize].range
+    }
+
+    pub(super) fn pat_range(&self, id: PatId) -> Range {
+        self.pats[id.0 as usize].range
+    }
+
+    /// Every name the pattern binds.
+    pub(super) fn bound(&self, pat: PatId) -> Vec<Name> {
+        bound(&self.pats, pat).into_iter().cloned().collect()
+    }
+
+    /// The body as it stays.
+    pub(super) fn finish(self) -> Body {
+        Body { nodes: self.nodes.into(), pats: self.pats.into() }
+    }
 }
 
 impl Body {
@@ -248,13 +294,13 @@ impl Body {
     /// What the node is.
     #[must_use]
     pub fn kind(&self, id: Id) -> &Kind {
-        &self.node(id).kind
+        &self.nodes[id.0 as usize].kind
     }
 
     /// Where the node stands.
     #[must_use]
     pub fn range(&self, id: Id) -> Range {
-        self.node(id).range
+        self.nodes[id.0 as usize].range
     }
 
     /// The pattern.
@@ -265,7 +311,7 @@ impl Body {
 
     /// Every node, children before parents.
     pub fn ids(&self) -> impl Iterator<Item = Id> + use<> {
-        (0..self.nodes.len() as u32).map(Id)
+        Ids { next: 0, end: self.nodes.len() as u32 }
     }
 
     /// How deep the tree of expressions is, or that of a pattern, whichever is deeper.
@@ -280,7 +326,7 @@ impl Body {
             }
         }
         let mut depths: Vec<u32> = Vec::with_capacity(self.pats.len());
-        for pat in &self.pats {
+        for pat in self.pats.iter() {
             let subs: &[PatId] = match &pat.kind {
                 PatKind::Wild | PatKind::Value(_) | PatKind::Bind(_, None) => &[],
                 PatKind::Bind(_, Some(sub)) => std::slice::from_ref(sub),
@@ -320,15 +366,6 @@ impl Body {
     /// Calls `visit` for every direct part of a node, in source order.
     pub fn for_children(&self, id: Id, visit: impl FnMut(Id)) {
         self.kind(id).for_parts(visit);
-    }
-
-    /// Adds a node, the parent of its parts.
-    pub(super) fn add(&mut self, kind: Kind, range: Range) -> Id {
-        let id = Id(self.nodes.len() as u32);
-        let nodes = self.nodes.as_mut_slice();
-        kind.for_parts(|part| nodes[part.0 as usize].parent = Some(id));
-        self.nodes.push(Node { kind, range, parent: None, accepted: None });
-        id
     }
 
     /// Every node inside `id`, `id` itself first, in source order.
@@ -392,19 +429,7 @@ impl Body {
     /// Every name the pattern binds.
     #[must_use]
     pub fn bound(&self, pat: PatId) -> Vec<&Name> {
-        let mut out = Vec::new();
-        let mut open = vec![pat];
-        while let Some(next) = open.pop() {
-            match &self.pat(next).kind {
-                PatKind::Wild | PatKind::Value(_) => {}
-                PatKind::Bind(name, sub) => {
-                    out.push(name);
-                    open.extend(sub);
-                }
-                PatKind::Variant(_, subs, _) | PatKind::Or(subs) | PatKind::Tuple(subs) => open.extend(subs),
-            }
-        }
-        out
+        bound(&self.pats, pat)
     }
 
     /// Whether the pattern binds the name.
@@ -443,6 +468,40 @@ impl Body {
         }
         out
     }
+}
+
+/// Numbers in order: where nothing is optimised, a range that is mapped takes four times the instructions.
+struct Ids {
+    next: u32,
+    end: u32,
+}
+
+impl Iterator for Ids {
+    type Item = Id;
+
+    fn next(&mut self) -> Option<Id> {
+        if self.next == self.end {
+            return None;
+        }
+        self.next += 1;
+        Some(Id(self.next - 1))
+    }
+}
+
+fn bound(pats: &[Pat], pat: PatId) -> Vec<&Name> {
+    let mut out = Vec::new();
+    let mut open = vec![pat];
+    while let Some(next) = open.pop() {
+        match &pats[next.0 as usize].kind {
+            PatKind::Wild | PatKind::Value(_) => {}
+            PatKind::Bind(name, sub) => {
+                out.push(name);
+                open.extend(sub);
+            }
+            PatKind::Variant(_, subs, _) | PatKind::Or(subs) | PatKind::Tuple(subs) => open.extend(subs),
+        }
+    }
+    out
 }
 
 fn arm_parts(arm: &Arm, visit: &mut impl FnMut(Id)) {

@@ -212,7 +212,7 @@ impl Walk<'_> {
                 FnArg::Receiver(_) => takes_self = true,
                 FnArg::Typed(typed) => {
                     let pat = builder.pat(&typed.pat);
-                    let bound = builder.body.bound(pat).into_iter().cloned().collect();
+                    let bound = builder.body.bound(pat);
                     params.push(Param { names: bound, ty: type_text(&typed.ty, builder.names) });
                 }
             }
@@ -221,7 +221,7 @@ impl Walk<'_> {
         let whole = range(sig.fn_token.span, block.brace_token.span.close());
         builder.accept(attrs, whole);
         let items = std::mem::take(&mut builder.items);
-        let mut body = builder.body;
+        let mut body = builder.body.finish();
         let excess = match body.nodes.len() {
             nodes if nodes > NODE_LIMIT => Some("a function too long to be judged"),
             _ if body.depth() > DEPTH_LIMIT => Some("a function nested too deeply to be judged"),

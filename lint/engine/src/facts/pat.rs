@@ -58,7 +58,7 @@ impl Builder<'_> {
             }
             Pat::Or(inner) => {
                 let subs: Vec<PatId> = inner.cases.iter().map(|sub| self.pat(sub)).collect();
-                let places = subs.iter().map(|sub| self.body.pat(*sub).range);
+                let places = subs.iter().map(|sub| self.body.pat_range(*sub));
                 let place = places.reduce(join).unwrap_or_default();
                 self.pat_node(PatKind::Or(subs), place)
             }

@@ -181,20 +181,23 @@ use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
-        if guard::guarded(client, fx) {
-            continue;
-        }
         for id in client.ids(fx) {
             let at = At { fx, id };
-            if let Some(certainty) = combinator::retried(client, at) {
-                state(client, at, certainty, "a tool call is retried whatever became of the first send", report);
+            let (certainty, message, first) = if let Some(certainty) = combinator::retried(client, at) {
+                (certainty, "a tool call is retried whatever became of the first send", None)
             } else if let Some(certainty) = repeat::in_loop(client, at) {
-                state(client, at, certainty, "a tool call in a retry loop is sent again after any error", report);
+                (certainty, "a tool call in a retry loop is sent again after any error", None)
             } else if let Some((first, certainty)) = repeat::after_failure(client, at) {
-                let message = "a tool call whose first send failed is sent once more";
-                let story = vec![(first, "the outcome of this send is unknown".to_owned())];
-                report.claim(claim(client, at, certainty, message, story));
+                (certainty, "a tool call whose first send failed is sent once more", Some(first))
+            } else {
+                continue;
+            };
+            // Few functions come as far as this.
+            if guard::guarded(client, fx) {
+                break;
             }
+            let story = first.map(|first| (first, "the outcome of this send is unknown".to_owned()));
+            report.claim(claim(client, at, certainty, message, story.into_iter().collect()));
         }
     }
     for (at, fill) in buffer::sent_again(client) {
@@ -205,10 +208,6 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             report.claim(claim(client, fill, Certainty::Likely, "a request whose send failed is kept to be sent again", story));
         }
     }
-}
-
-fn state(client: &Client<'_>, at: At, certainty: Certainty, message: &str, report: &mut Report) {
-    report.claim(claim(client, at, certainty, message, Vec::new()));
 }
 
 fn claim<'a>(client: &'a Client<'a>, at: At, certainty: Certainty, message: &str, story: Vec<(At, String)>) -> Claim<'a> {

@@ -44,7 +44,7 @@ impl Scope {
         let lets_of = |fx: Fx| {
             let body = self.body(fx);
             let mut lets: Index<Name, Vec<Id>> = Index::default();
-            for pat in &body.pats {
+            for pat in body.pats.iter() {
                 if let PatKind::Bind(name, _) = &pat.kind {
                     lets.entry(name.clone()).or_default();
                 }

@@ -287,7 +287,7 @@ impl Scope {
 
     /// Of several functions of one name: those of the same file, else of the same crate, else all.
     fn nearest(&self, from: Fx, found: Vec<Fx>) -> Vec<Fx> {
-        let file = |fx: &Fx| self.functions[fx.0 as usize].0;
+        let file = |fx: &Fx| self.homes[fx.0 as usize];
         let same: Vec<Fx> = found.iter().copied().filter(|fx| file(fx) == file(&from)).collect();
         if same.is_empty() { self.own_krate(from, found) } else { same }
     }

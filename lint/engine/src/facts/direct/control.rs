@@ -39,7 +39,7 @@ impl Reader<'_> {
             }
             self.at += 2;
             let (body, needs) = self.statement()?;
-            let range = join(self.body.pats[pat.0 as usize].range, self.range_of(body));
+            let range = join(self.body.pat_range(pat), self.range_of(body));
             arms.push(Arm { pat, future: None, guard, body, range });
             if !self.take(b',') && needs && !self.done() {
                 return Err(Stop::NoRust);

@@ -44,6 +44,11 @@ impl Reader<'_> {
         let (outer, _) = self.enter();
         while !self.done() {
             self.attributes()?;
+            // An associated type says nothing to the lint.
+            if self.word(Word::Type) {
+                self.at = self.mark_ahead(b';').ok_or(Stop::Unknown)? + 1;
+                continue;
+            }
             self.function(&around)?;
         }
         self.leave(outer)
@@ -70,7 +75,7 @@ impl Reader<'_> {
         let Kind::Open(b'{') = self.kind() else { return Err(Stop::Unknown) };
         let whole = over(first, self.tokens[self.token().partner as usize].range);
         self.block()?;
-        let body = std::mem::take(&mut self.body);
+        let body = std::mem::take(&mut self.body).finish();
         // A tree is no deeper than it has nodes.
         if body.nodes.len() > NODE_LIMIT
             || body.nodes.len() > DEPTH_LIMIT as usize && body.depth() > DEPTH_LIMIT
@@ -103,7 +108,7 @@ impl Reader<'_> {
                 takes_self = true;
             } else {
                 let pat = self.pat()?;
-                let names = self.body.bound(pat).into_iter().cloned().collect();
+                let names = self.body.bound(pat);
                 self.expect(b':')?;
                 let mut ty = Vec::new();
                 self.ty(true, &mut ty)?;

@@ -39,7 +39,7 @@ impl Reader<'_> {
     /// The pattern is written down before the value that stands before it.
     fn matches(&mut self, place: Range) -> Read<Id> {
         let from = self.at;
-        let Some(comma) = self.comma(from) else { return Err(Stop::Unknown) };
+        let Some(comma) = self.mark_ahead(b',') else { return Err(Stop::Unknown) };
         self.at = comma + 1;
         let pat = self.pats().map_err(|_| Stop::Unknown)?;
         let behind = self.at;
@@ -60,12 +60,12 @@ impl Reader<'_> {
         if self.done() { Ok(id) } else { Err(Stop::Unknown) }
     }
 
-    /// The first comma from there that stands in no bracket.
-    fn comma(&self, from: usize) -> Option<usize> {
-        let mut at = from;
+    /// Where the mark stands first from here on, in no bracket.
+    pub(super) fn mark_ahead(&self, mark: u8) -> Option<usize> {
+        let mut at = self.at;
         while at < self.end {
             match self.tokens[at].kind {
-                Kind::Mark(b',') => return Some(at),
+                Kind::Mark(found) if found == mark => return Some(at),
                 Kind::Open(_) => at = self.tokens[at].partner as usize,
                 _ => {}
             }

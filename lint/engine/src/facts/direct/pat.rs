@@ -14,12 +14,12 @@ impl Reader<'_> {
         if !leading && !self.alternative() {
             return Ok(first);
         }
-        let mut place = self.body.pats[first.0 as usize].range;
+        let mut place = self.body.pat_range(first);
         let mut all = vec![first];
         while self.alternative() {
             self.at += 1;
             let next = self.pat()?;
-            place = join(place, self.body.pats[next.0 as usize].range);
+            place = join(place, self.body.pat_range(next));
             all.push(next);
         }
         Ok(self.pat_node(PatKind::Or(all), place))

@@ -136,6 +136,7 @@ fn heads_say_the_same_either_way() {
     for text in [
         "impl<T> Client<T> where T: Into<String> { pub fn a(self) {} #[inline] async fn b(self: Arc<Self>, x: impl Into<Option<String>>) {} }",
         "unsafe impl<'a> m::Trait<&'a str> for &'a crate::Client { fn c(&'a mut self) -> impl Future<Output = io::Result<()>> + Send + 'a { x } }",
+        "impl Iterator for A { type Item = Result<[u8; 3], E>; fn next(&mut self) -> Option<Self::Item> { None } }",
         "/// Said.\n#[must_use]\npub const unsafe fn d(_: [u8; 3], cb: &mut dyn FnMut(u8, &str) -> Option<X>) -> ! { loop {} }",
         "fn e(x: *const u8, f: fn(Y) -> Z, value: ::alloc::string::String) -> (A, std::b::B<C>) { }",
     ] {

@@ -111,7 +111,7 @@ fn capped(body: &Body) -> bool {
 fn mcp(client: &Client<'_>, fx: Fx) -> bool {
     let file = client.scope.file(fx);
     client.in_scope(fx)
-        || file.functions.iter().flat_map(|mate| client.scope.named(&mate.name)).any(|mate| {
+        || client.scope.of_file(client.scope.file_index(fx)).iter().flat_map(|mate| client.scope.named(&mate.name)).any(|mate| {
             client.scope.file(*mate).path == file.path
                 && (client.own(*mate).has(Deeds::CURSOR) || client.ids(*mate).any(|id| matches!(client.scope.kind(At { fx: *mate, id }), Kind::Method(_, name, _) if name.contains("retry_connection") || name.contains("reconnect"))))
         })
