@@ -207,9 +207,7 @@ impl Source {
 /// Replaces what no text can hold, invalid UTF-8 and escapes of half a character: the rest of such a record is still worth
 /// reading.
 fn make_text(batch: &mut Batch, troubles: &mut Troubles) {
-    if surrogate::may_hold(&batch.raw) {
-        mend(batch, troubles);
-    }
+    mend(batch, troubles);
     if quotes::may_hold(&batch.raw) {
         escape(batch, troubles);
     }
@@ -235,11 +233,13 @@ fn make_text(batch: &mut Batch, troubles: &mut Troubles) {
 }
 
 fn mend(batch: &mut Batch, troubles: &mut Troubles) {
-    for span in &mut batch.spans {
-        // Most records of a batch hold none, whatever the others do.
-        if !surrogate::may_hold(&batch.raw[span.at.clone()]) {
-            continue;
-        }
+    // Few records hold one, so they are found in one search over all.
+    let holder = |at: usize| batch.spans.partition_point(|span| span.at.end <= at);
+    let mut holders: Vec<usize> = surrogate::halves(&batch.raw).map(holder).collect();
+    holders.sort_unstable();
+    holders.dedup();
+    for at in holders {
+        let Some(span) = batch.spans.get_mut(at) else { break };
         let start = batch.peeled.len();
         batch.peeled.extend_from_slice(String::from_utf8_lossy(&batch.raw[span.at.clone()]).as_bytes());
         if !surrogate::mend(&mut batch.peeled[start..]) {

@@ -140,6 +140,12 @@ pub fn method_of(name: &str) -> Method {
 #[must_use]
 pub fn media_of(content_type: Option<&str>) -> Media {
     let Some(value) = content_type else { return Media::None };
+    // Mostly there is nothing but the type.
+    match value {
+        "application/json" => return Media::Json,
+        "text/event-stream" => return Media::EventStream,
+        _ => {}
+    }
     let kind = value.split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("text/event-stream") {
         Media::EventStream

@@ -191,7 +191,7 @@ impl<'f> Reading<'f> {
         // A sample that small says nothing of what comes; it is as quick to tell each record.
         let format = only.filter(|_| batch.len() >= SAMPLE)?;
         if let Some(plan) = self.formats.get(format).plan() {
-            plan.learn(batch.records().take(SAMPLE).map(|record| record.bytes));
+            plan.learn(batch.records().take(SAMPLE));
         }
         self.reader(format);
         match self.readers.get(&format) {

@@ -277,7 +277,7 @@ fn listed(
     let (mut answers, mut messages, mut odd) = (0, false, false);
     let mut slots = super::slot::Slots::new();
     json::elements(list, |element| {
-        if parts.tree.collect_text(element.get(), &mut slots).is_err() {
+        if !parts.collect(element.get(), &mut slots) {
             odd = true;
             return;
         }

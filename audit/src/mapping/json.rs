@@ -5,7 +5,6 @@
 //! values scan a wanted value once per level, this scans it once.
 
 use super::scan;
-use memchr::memchr;
 use std::borrow::Cow;
 
 /// Why a text is no JSON of the shape asked for.
@@ -34,7 +33,11 @@ impl<'a> Raw<'a> {
     #[must_use]
     pub fn string(self) -> Option<Cow<'a, str>> {
         let inner = quoted(self.0)?;
-        if escapes(inner) { unescaped(self.0).map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
+        if scan::escapes(inner.as_bytes()) {
+            unescaped(self.0).map(Cow::Owned)
+        } else {
+            Some(Cow::Borrowed(inner))
+        }
     }
 }
 
@@ -54,12 +57,6 @@ fn quoted(text: &str) -> Option<&str> {
         [b'"', .., b'"'] => text.get(1..text.len() - 1),
         _ => None,
     }
-}
-
-/// Whether a string has escapes. Names are short: a look at each byte costs less than a search.
-fn escapes(inner: &str) -> bool {
-    let bytes = inner.as_bytes();
-    if bytes.len() <= 24 { bytes.contains(&b'\\') } else { memchr(b'\\', bytes).is_some() }
 }
 
 /// Hands every member of the object that `json` is to `each`.
@@ -161,7 +158,7 @@ pub(super) fn object(
         expect(b, at, b':')?;
         at = space(b, at + 1);
         let value_end = match quoted(key) {
-            Some(inner) if !escapes(inner) => each(inner, at)?,
+            Some(inner) if !scan::escapes(inner.as_bytes()) => each(inner, at)?,
             _ => each(&Raw(key).string().ok_or(Broken::Foreign)?, at)?,
         };
         at = space(b, value_end);

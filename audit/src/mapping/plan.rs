@@ -213,19 +213,17 @@ impl Plan {
         }
         let text = std::str::from_utf8(record.bytes)
             .map_err(|_| malformed(&self.name, &Broken::Foreign.to_string()))?;
-        for trail in self.trails.get().into_iter().flatten() {
-            row.slots = self.tree.empty();
-            if trail.follow(text, &mut row.slots) {
-                return Ok(row);
-            }
-        }
-        self.tree.collect_text(text, &mut row.slots).map_err(|e| malformed(&self.name, &e.to_string()))?;
+        trail::collect(self.trails.get(), &self.tree, text, &mut row.slots)
+            .map_err(|e| malformed(&self.name, &e.to_string()))?;
         Ok(row)
     }
 
     /// Learns how a log's records are written, so that those written like them are read faster. The first log counts.
-    pub(crate) fn learn<'r>(&self, records: impl Iterator<Item = &'r [u8]>) {
-        self.trails.get_or_init(|| trail::learn(&self.tree, records));
+    pub(crate) fn learn<'r>(&self, records: impl Iterator<Item = Record<'r>> + Clone) {
+        self.trails.get_or_init(|| trail::learn(&self.tree, records.clone().map(|record| record.bytes)));
+        if let Some(events) = self.exchange.as_ref().and_then(|x| x.response.events.as_ref()) {
+            events.learn(records.filter_map(|record| self.row(&record).ok()), &self.absent);
+        }
     }
 
     /// JSON objects that stand as text in the fields that `[input] nested` names.

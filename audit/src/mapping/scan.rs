@@ -117,6 +117,14 @@ pub(super) fn mark(bytes: &[u8], mut at: usize) -> Option<usize> {
     rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).map(|found| at + found)
 }
 
+/// Whether there is a backslash. Most values are short, so the rest of the last block is looked at with the block before.
+#[inline]
+pub(super) fn escapes(bytes: &[u8]) -> bool {
+    let Some(last) = bytes.last_chunk::<BLOCK>() else { return bytes.contains(&b'\\') };
+    bytes.chunks_exact(BLOCK).filter_map(|chunk| chunk.first_chunk()).any(|chunk| places(chunk, b'\\') != 0)
+        || places(last, b'\\') != 0
+}
+
 /// Appends what stands between a string's quotes without its escapes; false: an escape that is left to a whole parser.
 #[must_use]
 pub(super) fn unescape(inner: &[u8], out: &mut Vec<u8>) -> bool {
@@ -177,6 +185,7 @@ mod tests {
             prop_assert_eq!(string_end(whole.as_bytes(), before), Ok(before + written.len()));
             let cut = &whole.as_bytes()[..before + written.len() - 1];
             prop_assert_eq!(string_end(cut, before), Err(Broken::Ended));
+            prop_assert_eq!(escapes(text.as_bytes()), text.contains('\\'));
             let mut out = Vec::new();
             prop_assert!(unescape(&written.as_bytes()[1..written.len() - 1], &mut out));
             prop_assert_eq!(out, text.into_bytes());

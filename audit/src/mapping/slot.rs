@@ -86,12 +86,13 @@ impl Tree {
     /// The node of a record's own names.
     pub(super) const ROOT: usize = 0;
 
-    /// A place for every wanted value, all empty.
-    pub(super) fn empty<'a>(&self) -> Slots<'a> {
-        vec![None; self.slots]
+    /// Makes a place for every wanted value, all empty.
+    pub(super) fn clear(&self, slots: &mut Slots<'_>) {
+        slots.clear();
+        slots.resize(self.slots, None);
     }
 
-    /// The same for text records.
+    /// A place for every wanted value of a text record.
     pub fn empty_texts<'a>(&self) -> Vec<Option<&'a str>> {
         vec![None; self.slots]
     }
@@ -109,8 +110,7 @@ impl Tree {
     /// # Errors
     /// As [`Tree::collect`].
     pub fn collect_text<'a>(&self, record: &'a str, slots: &mut Slots<'a>) -> Result<(), Broken> {
-        slots.clear();
-        slots.resize(self.slots, None);
+        self.clear(slots);
         let start = record.len() - record.trim_ascii_start().len();
         let end = self.walk(record, start, 0, slots)?;
         if record[end..].trim_ascii().is_empty() { Ok(()) } else { Err(Broken::Foreign) }

@@ -6,14 +6,18 @@ use super::field::{Compiler, Row, Value};
 use super::file::Field;
 use super::message;
 use super::slot::{Slots, Tree};
+use super::trail::{self, Trail};
 use crate::adapter::rpc::{self, Keep};
 use crate::event::{Message, RpcId, RpcOutcome, RpcResponse, SseEvent, Text};
+use std::sync::OnceLock;
 
 /// A compiled `[response] events`.
 #[derive(Debug)]
 pub(super) struct EventParts {
     pub(super) list: Value,
-    pub(super) tree: Tree,
+    tree: Tree,
+    /// The orders of names that were seen in elements.
+    trails: OnceLock<Vec<Trail>>,
     pub(super) id: Value,
     pub(super) data: Value,
     pub(super) rpc_id: Value,
@@ -31,6 +35,7 @@ pub(super) fn compile(e: &super::file::Events, c: &mut Compiler<'_>) -> Result<E
         kind: within(&mut tree, e.kind.as_ref())?,
         response: e.response.clone().unwrap_or_default(),
         tree,
+        trails: OnceLock::new(),
     })
 }
 
@@ -50,7 +55,7 @@ impl EventParts {
         let mut events = Vec::new();
         let mut slots = Slots::new();
         super::json::elements(&json, |element| {
-            if self.tree.collect_text(element.get(), &mut slots).is_ok() {
+            if self.collect(element.get(), &mut slots) {
                 let row = Row { slots: std::mem::take(&mut slots), texts: Vec::new(), groups: None };
                 events.push(self.event(&row, element.get(), keep));
                 slots = row.slots;
@@ -58,6 +63,25 @@ impl EventParts {
         })
         .ok()?;
         Some(events)
+    }
+
+    /// Collects the values of an element; false: it is no object.
+    pub(super) fn collect<'a>(&self, element: &'a str, slots: &mut Slots<'a>) -> bool {
+        trail::collect(self.trails.get(), &self.tree, element, slots).is_ok()
+    }
+
+    /// Learns how elements are written, out of the records that show it.
+    pub(super) fn learn<'r, 'p: 'r>(&'p self, rows: impl Iterator<Item = Row<'r>>, absent: &[String]) {
+        self.trails.get_or_init(|| {
+            let lists: Vec<_> =
+                rows.filter_map(|row| Some(self.list.json(&row, absent)?.into_owned())).collect();
+            let mut elements = Vec::new();
+            for list in &lists {
+                // A list that is none shows nothing.
+                _ = super::json::elements(list, |element| elements.push(element.get().as_bytes()));
+            }
+            trail::learn(&self.tree, elements.into_iter())
+        });
     }
 
     fn event(&self, row: &Row<'_>, element: &str, keep: Keep) -> SseEvent {

@@ -86,6 +86,25 @@ fn walk(
     })
 }
 
+/// Collects the wanted values of a record along the trails that are known, else name by name.
+///
+/// # Errors
+/// The record is no JSON object.
+pub(super) fn collect<'a>(
+    trails: Option<&Vec<Trail>>,
+    tree: &Tree,
+    record: &'a str,
+    slots: &mut Slots<'a>,
+) -> Result<(), Broken> {
+    for trail in trails.into_iter().flatten() {
+        tree.clear(slots);
+        if trail.follow(record, slots) {
+            return Ok(());
+        }
+    }
+    tree.collect_text(record, slots)
+}
+
 /// The trails of records that show how a log is written.
 pub(super) fn learn<'r>(tree: &Tree, records: impl Iterator<Item = &'r [u8]>) -> Vec<Trail> {
     let mut known: Vec<(Trail, usize)> = Vec::new();
@@ -117,6 +136,12 @@ mod tests {
         tree
     }
 
+    fn empty<'a>(tree: &Tree) -> Slots<'a> {
+        let mut slots = Slots::new();
+        tree.clear(&mut slots);
+        slots
+    }
+
     fn record() -> impl Strategy<Value = String> {
         let value = prop_oneof![
             Just("null".to_owned()),
@@ -137,7 +162,7 @@ mod tests {
             let tree = tree();
             for trail in learn(&tree, [learned.as_bytes()].into_iter()) {
                 for record in [&learned, &other] {
-                    let mut along = tree.empty();
+                    let mut along = empty(&tree);
                     if trail.follow(record, &mut along) {
                         let mut slots = Slots::new();
                         prop_assert!(tree.collect_text(record, &mut slots).is_ok(), "{}", record);
@@ -153,9 +178,9 @@ mod tests {
         let tree = tree();
         let line = |a: &str, b: &str| format!(r#"{{"a":{a},"z":[{b}],"h":{{"q":1,"x-y":{b}}}}}"#);
         let trails = learn(&tree, [line("1", "2").as_bytes()].into_iter());
-        let mut slots = tree.empty();
+        let mut slots = empty(&tree);
         assert!(trails[0].follow(&line("\"\\\"}\"", "null"), &mut slots));
-        assert!(!trails[0].follow(&line("1", "2").replace("\"q\"", "\"x-y\""), &mut tree.empty()));
+        assert!(!trails[0].follow(&line("1", "2").replace("\"q\"", "\"x-y\""), &mut empty(&tree)));
         // An object that is wanted whole and in part has no trail.
         assert!(learn(&tree, [br#"{"o":{"a":1}}"#.as_slice()].into_iter()).is_empty());
     }

@@ -75,7 +75,7 @@ impl UpstreamParts {
         }
         match self.addr.text(row, absent) {
             None => Only::Nothing,
-            Some(list) if list.contains(',') => Only::More,
+            Some(list) if list.as_bytes().contains(&b',') => Only::More,
             Some(one) if one.trim().len() == one.len() => Only::One(Some(one)),
             Some(_) => Only::More,
         }

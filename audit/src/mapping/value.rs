@@ -317,6 +317,9 @@ impl Value {
     /// A whole number; a fraction of zeros is one too.
     pub fn number(&self, row: &Row<'_>, absent: &[String]) -> Option<u64> {
         let text = self.text(row, absent)?;
+        if let Ok(number) = text.parse() {
+            return Some(number);
+        }
         let text = text.trim().trim_start_matches('+');
         text.parse()
             .ok()
@@ -369,7 +372,9 @@ fn stamp(text: &str, format: Option<TimeFormat>) -> Option<Stamp> {
 
 /// The resolution of a written time: the last digit of its fraction.
 fn precision(text: &str) -> Nanos {
-    let fraction = text.rfind(['.', ',']).map_or("", |at| &text[at + 1..]);
-    let digits = fraction.bytes().take_while(u8::is_ascii_digit).count().min(9) as u32;
+    let bytes = text.as_bytes();
+    let fraction =
+        bytes.iter().rposition(|byte| matches!(byte, b'.' | b',')).map_or(&[][..], |at| &bytes[at + 1..]);
+    let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count().min(9) as u32;
     clock::SECOND / 10i64.pow(digits)
 }

@@ -62,7 +62,7 @@ impl<'a> Record<'a> {
 
 impl Batch {
     /// Its records, in the order of the file.
-    pub fn records(&self) -> impl Iterator<Item = Record<'_>> {
+    pub fn records(&self) -> impl Iterator<Item = Record<'_>> + Clone {
         self.spans.iter().map(|span| Record {
             origin: span.origin,
             bytes: if span.peeled { &self.peeled[span.at.clone()] } else { &self.raw[span.at.clone()] },

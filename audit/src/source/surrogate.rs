@@ -1,11 +1,13 @@
 //! Escapes of half a character (`\ud800` without its other half), which JSON lets a producer write and no text can hold.
 //! Knows escapes alone, at whatever depth of JSON in JSON they stand; not what the text around them says.
 
-use memchr::memmem;
+use memchr::memmem::{self, Finder};
+use std::sync::LazyLock;
 
-/// Whether a text holds an escape of any half, lone or not.
-pub(super) fn may_hold(text: &[u8]) -> bool {
-    memmem::find(text, br"\ud").is_some() || memmem::find(text, br"\uD").is_some()
+/// Where a text holds an escape of any half, lone or not; in no order.
+pub(super) fn halves(text: &[u8]) -> impl Iterator<Item = usize> {
+    static HEADS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| [r"\ud", r"\uD"].map(Finder::new));
+    HEADS.iter().flat_map(|head| head.find_iter(text))
 }
 
 /// Replaces every lone half in place; true if there was one.
