@@ -4,6 +4,7 @@
 mod asked;
 mod deed;
 mod header;
+mod keeper;
 mod pipe;
 mod resume;
 mod slot;

@@ -82,6 +82,17 @@ pub fn known(body: &Body, at: Id) -> Vec<Known> {
     out
 }
 
+/// Whether a place is reached by a failure alone.
+#[must_use]
+pub fn after_failure(body: &Body, at: Id) -> bool {
+    known(body, at).into_iter().any(|fact| match fact {
+        Known::Is(pat, _) => body.mentions(pat, "Err"),
+        Known::Not(pat, _) => body.mentions(pat, "Ok"),
+        Known::Failed(_) => true,
+        _ => false,
+    })
+}
+
 /// What holds after a statement that leaves on some of its ways.
 fn passed(body: &Body, stmt: Id, out: &mut Vec<Known>) {
     match body.kind(stmt) {

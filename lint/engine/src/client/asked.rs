@@ -60,13 +60,16 @@ impl Client<'_> {
         found
     }
 
+    /// Whether the call makes a new session and calls no tool; where only a failed request makes one, that is decided inside.
+    #[must_use]
+    pub(crate) fn makes_session(&self, at: At) -> bool {
+        let deeds = self.deeds_of(at);
+        deeds.has(Deeds::STARTS) && !deeds.has(Deeds::CALLS)
+    }
+
     /// The nodes of a function that make a session and call no tool.
     pub(crate) fn makers(&self, fx: Fx) -> Rc<[Id]> {
-        let makes = |id: &Id| {
-            let deeds = self.deeds_of(At { fx, id: *id });
-            deeds.has(Deeds::INITIALISES) && !deeds.has(Deeds::CALLS)
-        };
-        let find = || self.ids(fx).filter(makes).collect();
+        let find = || self.ids(fx).filter(|id| self.makes_session(At { fx, id: *id })).collect();
         self.asked.makers.borrow_mut().entry(fx).or_insert_with(find).clone()
     }
 

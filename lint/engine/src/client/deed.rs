@@ -3,6 +3,7 @@
 
 use super::{Client, Header};
 use crate::facts::ir::{Body, Id, Kind, Name, Op, Pat, PatKind};
+use crate::flow::after_failure;
 use crate::scope::{At, Fx};
 use crate::sdk::{self, Deed};
 
@@ -41,6 +42,8 @@ impl Deeds {
     pub const USES_HANDLE: Deeds = Deeds(1 << 13);
     /// Reads the session id from a response.
     pub const LEARNS: Deeds = Deeds(1 << 14);
+    /// Sends `initialize` on some way that no failed request leads to.
+    pub const STARTS: Deeds = Deeds(1 << 15);
 
     /// Whether all deeds of `other` are in the set.
     #[must_use]
@@ -52,6 +55,11 @@ impl Deeds {
     #[must_use]
     pub const fn with(self, other: Deeds) -> Deeds {
         Deeds(self.0 | other.0)
+    }
+
+    /// The deeds that are not in the other set.
+    const fn without(self, other: Deeds) -> Deeds {
+        Deeds(self.0 & !other.0)
     }
 
     /// The deeds that are in both.
@@ -75,7 +83,15 @@ impl Client<'_> {
                         continue;
                     }
                     let at = caller.at.fx.0 as usize;
-                    all[at] = all[at].with(before[fx.0 as usize]);
+                    let mut more = before[fx.0 as usize];
+                    if !all[at].has(more) {
+                        if more.has(Deeds::STARTS)
+                            && after_failure(self.scope.body(caller.at.fx), caller.at.id)
+                        {
+                            more = more.without(Deeds::STARTS);
+                        }
+                        all[at] = all[at].with(more);
+                    }
                 }
             }
             if all == before {
@@ -160,6 +176,9 @@ impl Client<'_> {
         if tells_404(body) {
             deeds = deeds.with(Deeds::TELLS_404);
         }
+        if deeds.has(Deeds::INITIALISES) {
+            deeds = deeds.with(Deeds::STARTS);
+        }
         if accepts && deeds.has(Deeds::SENDS) && !self.serves_by_type(fx) {
             deeds = deeds.with(Deeds::STREAMABLE);
         }
@@ -234,7 +253,11 @@ impl Client<'_> {
                 if !known || !self.scope.callees(at).is_empty() {
                     return Deeds::default();
                 }
-                match self.scope.type_of(At { id: *receiver, ..at }) {
+                match self
+                    .scope
+                    .type_of(At { id: *receiver, ..at })
+                    .map(|ty| self.scope.original(&ty).clone())
+                {
                     Some(ty) if sdk::role(sdks(), &ty).is_some() => {
                         sdk::deed(sdks(), Some(&ty), name).or_else(|| sdk::deed(sdks(), None, name))
                     }
@@ -246,12 +269,12 @@ impl Client<'_> {
             }
             Kind::Call(callee, _) => body
                 .last_segment(*callee)
-                .and_then(|name| sdk::deed(sdks(), None, name))
+                .and_then(|name| sdk::deed(sdks(), None, self.scope.original(name)))
                 .filter(|deed| *deed == Deed::Initialise),
             _ => None,
         };
         match deed {
-            Some(Deed::Initialise) => Deeds::INITIALISES.with(Deeds::USES_HANDLE),
+            Some(Deed::Initialise) => Deeds::INITIALISES.with(Deeds::STARTS).with(Deeds::USES_HANDLE),
             Some(Deed::CallTool) => Deeds::CALLS.with(Deeds::USES_HANDLE),
             Some(Deed::Request | Deed::SafeRequest) => Deeds::USES_HANDLE,
             _ => Deeds::default(),

@@ -68,6 +68,9 @@ impl Client<'_> {
             }
             self.handle_types.extend(found);
         }
+        let spoken = self.traits_of(&self.handle_types).into_iter().filter(|name| connection_word(name));
+        let spoken: Vec<Name> = spoken.collect();
+        self.handle_types.extend(spoken);
     }
 
     /// Whether a value of this type, as written in this file, owns a session.
@@ -85,7 +88,8 @@ impl Client<'_> {
             !own && !root.is_some_and(|root| sdk::by_root(root).is_some_and(sdk::Sdk::speaks_mcp))
         };
         let handle = |(at, name): (usize, &Name)| {
-            self.handle_types.contains(name) && !(&**name == "Client" && foreign(at, name))
+            self.handle_types.contains(self.scope.original(name))
+                && !(&**name == "Client" && foreign(at, name))
         };
         !text.has("RoleServer") && text.0.iter().enumerate().any(handle)
     }
@@ -132,6 +136,7 @@ impl Client<'_> {
                 };
             }
         }
+        self.find_keepers();
     }
 
     /// The places that the values of these headers are put into: `*slot = value`, `map.insert(key, value)`,
@@ -185,18 +190,15 @@ impl Client<'_> {
                     out.push((Slot::Param(origin.fx, index), self.scope.arguments(origin.fx, index)));
                 }
             }
+            Kind::Call(..) => {
+                for root in self.given_back(origin) {
+                    self.behind(root, depth, out);
+                }
+            }
             Kind::Method(receiver, name, _) => {
                 let callees = self.scope.callees(origin);
-                for fx in callees {
-                    for root in self
-                        .scope
-                        .body(*fx)
-                        .root()
-                        .iter()
-                        .flat_map(|root| self.scope.origins(At { fx: *fx, id: *root }))
-                    {
-                        self.behind(root, depth, out);
-                    }
+                for root in self.given_back(origin) {
+                    self.behind(root, depth, out);
                 }
                 if callees.is_empty()
                     && matches!(
@@ -211,6 +213,21 @@ impl Client<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Where the values come from that a call of the crate's own gives back: its callees' last ones, and those returned early.
+    fn given_back(&self, call: At) -> Vec<At> {
+        let values = |fx: &Fx| {
+            let body = self.scope.body(*fx);
+            let early = body.ids().filter_map(|id| match body.kind(id) {
+                Kind::Return(Some(value)) => Some(*value),
+                _ => None,
+            });
+            let all: Vec<At> = early.chain(body.root()).map(|id| At { fx: *fx, id }).collect();
+            all
+        };
+        let callees = self.scope.callees(call);
+        callees.iter().flat_map(values).flat_map(|at| self.scope.origins(at)).collect()
     }
 
     /// The local variable that a value is read from, if the function assigns it anew.

@@ -3,7 +3,8 @@
 //! # What happens
 //!
 //! The client reads the event stream of a request and, when it ends, goes on as if the answer had come: the loop ends with
-//! success, the task's end is only logged, or the first line of data is taken for the answer whatever it is.
+//! success, the task's end is only logged, a body that breaks off is read as an empty one, or the first line of data is
+//! taken for the answer whatever it is.
 //!
 //! # Why it matters
 //!
@@ -105,6 +106,7 @@
 //! Where the loop hands what it read to its caller, the caller decides. Of a caller that is told of the end by a variant of
 //! its own, it is asked only whether it looks at that variant and can fail or resume.
 
+mod broken_off;
 mod first_line;
 mod inert;
 mod yielded;
@@ -129,6 +131,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         inert::joined(client, fx, report);
         first_line::check(client, fx, report);
         if answers(client, fx) && !awaited_in_set(client, fx) {
+            broken_off::check(client, fx, report);
             ends(client, fx, report);
         }
     }

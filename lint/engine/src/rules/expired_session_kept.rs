@@ -121,6 +121,7 @@
 //! session after any error at all, none is kept: that is `session-discarded`. A status that another crate
 //! tests is not seen: mark the error type there.
 
+mod recognised;
 mod restarted;
 mod spared;
 mod swallowed;
@@ -145,7 +146,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             shared_arms(client, fx, report);
             continue;
         }
-        if !exchanges(client, fx) || spared::spared(client, fx) || recognised(client, fx) || restarted::restarted(client, fx, 3) {
+        if !exchanges(client, fx) || spared::spared(client, fx) || recognised::recognised(client, fx) || restarted::restarted(client, fx, 3) {
             continue;
         }
         if let Some((id, what)) = merges(client, fx) {
@@ -204,40 +205,6 @@ fn exchanges(client: &Client<'_>, fx: Fx) -> bool {
     client.own(fx).has(Deeds::SENDS) || client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(helper)
 }
 
-/// Whether a callee, or a caller on the way up, tells a 404 apart.
-fn recognised(client: &Client<'_>, fx: Fx) -> bool {
-    let tells = |fx: &Fx| client.own(*fx).has(Deeds::TELLS_404);
-    // A predicate, or a helper that is given the response, the status or the error.
-    let asks = |callee: &Fx| {
-        let function = client.scope.function(*callee);
-        let given = |name: &str| function.params.iter().any(|param| param.ty.0.iter().any(|part| part.contains(name)));
-        function.ret.has("bool") || given("Response") || given("Status") || given("Error")
-    };
-    let judges = |fx: Fx| client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(|callee| tells(callee) && asks(callee));
-    if judges(fx) {
-        return true;
-    }
-    let mut seen = vec![fx];
-    let mut at = 0;
-    let mut level_end = 1;
-    for _ in 0..3 {
-        while at < level_end {
-            for caller in client.scope.callers(seen[at]) {
-                let up = caller.at.fx;
-                if !seen.contains(&up) && !client.scope.function(up).test {
-                    if tells(&up) || judges(up) {
-                        return true;
-                    }
-                    seen.push(up);
-                }
-            }
-            at += 1;
-        }
-        level_end = seen.len();
-    }
-    false
-}
-
 /// The place where a 404 becomes one failure among others, or where the answer is read whatever the status.
 fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
     let body = client.scope.body(fx);
@@ -275,7 +242,10 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
             }
             Kind::Method(receiver, name, args) if args.is_empty() && reads_body(name) => {
                 if read.is_none() && !hands_status_on(body) && is_response(client, At { fx, id: *receiver }) {
-                    read = Some((id, "is read as if it were an answer"));
+                    read = Some(match tested_by(client, At { fx, id: *receiver }) {
+                        Some(test) => (test, "is one failure among others"),
+                        None => (id, "is read as if it were an answer"),
+                    });
                 }
                 continue;
             }
@@ -324,6 +294,14 @@ fn is_response(client: &Client<'_>, at: At) -> bool {
         Kind::Call(..) => client.deeds_of(origin).has(Deeds::SENDS),
         _ => false,
     })
+}
+
+/// The call that let the response through: a helper of the crate that is handed it and tests its status.
+fn tested_by(client: &Client<'_>, at: At) -> Option<Id> {
+    let handed = |fx: &Fx| client.scope.function(*fx).params.iter().any(|param| param.ty.has("Response"));
+    let tests = |fx: &Fx| client.own(*fx).has(Deeds::STATUS) && returns_response(client, *fx) && handed(fx);
+    let through = |origin: &At| origin.fx == at.fx && client.scope.callees(*origin).iter().any(tests);
+    client.scope.origins(at).into_iter().find(through).map(|origin| origin.id)
 }
 
 /// A condition under which the response is refused, whatever its status: `!status.is_success()`, `status >= 400`.

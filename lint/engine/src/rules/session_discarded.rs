@@ -203,6 +203,11 @@ impl Story<'_> {
         if self.ways.right || self.ways.wrong.is_empty() {
             return;
         }
+        // The new session in the place of one that is forgotten in the same branch.
+        let body = self.client.scope.body(self.place.fx);
+        if self.act == Act::Rebuilt && told.contains(&(self.place.fx, arm(body, self.place.id))) {
+            return;
+        }
         let wrong = &self.ways.wrong;
         let far = wrong.len() > 1 || wrong.iter().all(|way| way.links.len() > 3);
         let apart = wrong.iter().all(|way| way.trigger().fx != self.place.fx);
@@ -224,8 +229,13 @@ impl Story<'_> {
             return None;
         }
         let shared = |at: usize| others.iter().all(|way| way.links.get(at) == first.links.get(at));
-        let link = *first.links.get((0..first.links.len()).take_while(|at| shared(*at)).last()?)?;
-        (link.fx != self.place.fx && self.ways.wrong.iter().all(|way| way.trigger() != link)).then_some(link)
+        let shared = (1..first.links.len()).take_while(|at| shared(*at)).map(|at| first.links[at]);
+        let between: Vec<At> = shared.filter(|link| link.fx != self.place.fx).collect();
+        // Where a new session is made too, the story is told; else as near to the decisions as all ways still are one.
+        let renews = |link: &&At| self.client.all(link.fx).has(Deeds::INITIALISES);
+        let by_state = self.ways.wrong.iter().any(|way| way.by_state);
+        let link = *between.iter().find(|link| !by_state && renews(link)).or(between.last())?;
+        self.ways.wrong.iter().all(|way| way.trigger() != link).then_some(link)
     }
 
     /// A helper that no caller uses rightly: it cannot know whether the session is gone.
@@ -257,6 +267,8 @@ impl Story<'_> {
             _ => Certainty::Likely,
         };
         let mut story = vec![(way.cause, format!("reached after {}", way.why.words()))];
+        let between = way.links.get(1..way.links.len() - 1).unwrap_or_default();
+        story.extend(between.iter().rev().map(|link| (*link, "on the way there".to_owned())));
         if self.place != at {
             story.push((self.place, format!("here the {}", self.act.words())));
         }

@@ -1,5 +1,8 @@
 //! Shapes of real clients that were judged wrongly once: each with every finding it must give, and no other.
 
+mod exchange;
+mod handle;
+
 use crate::{Settings, SourceFile, check_crate};
 
 /// The findings as `rule@line`.

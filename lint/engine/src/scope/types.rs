@@ -61,7 +61,21 @@ impl Scope {
         if &**name == "Self" {
             return owner;
         }
-        Some(name)
+        Some(self.behind_alias(name).unwrap_or(name))
+    }
+
+    /// What an alias of the crate stands for, `type Shared = Arc<dyn Transport>`, where that is a type or trait known here.
+    fn behind_alias(&self, name: &Name) -> Option<&Name> {
+        let mut defs = self.defs(name);
+        let fields = &defs.next()?.fields;
+        let [field] = fields.as_slice() else { return None };
+        if !field.name.is_empty() || defs.next().is_some() {
+            return None;
+        }
+        let core = field.ty.0.iter().find(|part| {
+            part.starts_with(char::is_uppercase) && !WRAPPERS.contains(&&***part) && *part != name
+        })?;
+        (self.is_type(core) || self.traits.contains_key(core)).then_some(core)
     }
 
     /// The definitions of a type of the crate.

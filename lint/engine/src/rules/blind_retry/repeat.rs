@@ -1,12 +1,12 @@
 //! A send in a loop that its error does not leave, and a second send on the way of the first one's error.
 //! Knows the ways of an error; what the error says of the session is asked of `flow::cause`.
 
-use super::send::sends;
+use super::send::{request_word, sends};
 use crate::client::{Client, Deeds, called};
-use crate::facts::ir::{Body, Head, Id, Kind, Name};
+use crate::facts::ir::{Body, Head, Id, Kind, Name, Op};
 use crate::finding::Certainty;
 use crate::flow::cause::{Cause, cause};
-use crate::flow::{Known, known, leaves, loops};
+use crate::flow::{Known, frame, known, leaves, loops};
 use crate::scope::{At, Binding};
 use std::collections::BTreeSet;
 
@@ -85,12 +85,23 @@ fn renewed(client: &Client<'_>, at: At, outer: Id) -> bool {
         _ => return false,
     };
     args.iter().flat_map(|arg| client.scope.origins(At { id: *arg, ..at })).any(|origin| {
-        let chosen = matches!(client.scope.kind(origin), Kind::Select(_));
+        let chosen = matches!(client.scope.kind(origin), Kind::Select(_)) || drawn(client, origin, outer);
         let received = chosen || called(client.scope.body(origin.fx), origin.id).is_some_and(|name| {
             name.starts_with("recv") || name.starts_with("next") || name.starts_with("pop") || name.starts_with("read_")
         });
         received && origin.fx == at.fx && body.within(origin.id, outer)
     })
+}
+
+/// An element that is chosen anew in each round: `steps[index]`, where the loop binds `index`.
+fn drawn(client: &Client<'_>, at: At, outer: Id) -> bool {
+    let body = client.scope.body(at.fx);
+    let Kind::Index(_, index) = body.kind(at.id) else { return false };
+    let Some(name) = body.local(body.peel(*index)) else { return false };
+    match client.scope.binding(at.fx, name, *index) {
+        Some(Binding::Let { init: Some(init), .. }) => body.within(init, outer),
+        _ => false,
+    }
 }
 
 /// Whether control comes from the arm back to the loop's head, for a cause that is no refusal.
@@ -141,21 +152,89 @@ pub(super) fn after_failure(client: &Client<'_>, at: At) -> Option<(At, Certaint
     if refused(client, at) {
         return None;
     }
-    known(body, at.id).into_iter().find_map(|fact| {
-        let value = match fact {
-            Known::Is(pat, value) if body.mentions(pat, "Err") => value,
-            Known::Not(pat, value) if body.mentions(pat, "Ok") => value,
-            Known::Failed(value) => value,
-            Known::True(test) => tested(body, test, "is_err")?,
-            Known::False(test) => tested(body, test, "is_ok")?,
-            _ => return None,
-        };
+    let again = |value: Id| {
         let first = behind(client, At { id: value, ..at }).into_iter().find(|first| {
             first.id != at.id && !body.within(at.id, first.id) && same(client, *first, at, name)
         })?;
         let certainty = sends(client, first)?.min(second);
         Some((first, certainty))
-    })
+    };
+    let failed = known(body, at.id).into_iter().filter_map(|fact| match fact {
+        Known::Is(pat, value) if body.mentions(pat, "Err") => Some(value),
+        Known::Not(pat, value) if body.mentions(pat, "Ok") => Some(value),
+        Known::Failed(value) => Some(value),
+        Known::True(test) => tested(body, test, "is_err").or_else(|| answered(client, At { id: test, ..at }, "is_server_error")),
+        Known::False(test) => tested(body, test, "is_ok").or_else(|| answered(client, At { id: test, ..at }, "is_success")),
+        _ => None,
+    });
+    failed.chain(passed_over(body, at.id)).find_map(again)
+}
+
+/// What was tried earlier in the same frame, perhaps under a condition, and left the function only by its success.
+fn passed_over(body: &Body, id: Id) -> Vec<Id> {
+    let own = frame(body, id);
+    let mut out = Vec::new();
+    for (parent, child) in body.ancestors(id) {
+        let Kind::Block(stmts, _) = body.kind(parent) else { continue };
+        if frame(body, child) != own {
+            break;
+        }
+        let here = texts(body, &known(body, id));
+        let reached = |cond: Id| {
+            let there = texts(body, &[Known::True(cond)]);
+            !there.iter().any(|(name, text)| here.iter().any(|(other, now)| name == other && text != now))
+        };
+        let earlier = stmts.iter().take_while(|stmt| **stmt != child);
+        let earlier = earlier.filter(|stmt| matches!(body.kind(**stmt), Kind::If(cond, ..) if reached(*cond)));
+        for inner in earlier.flat_map(|stmt| body.inside(*stmt)).filter(|inner| frame(body, *inner) == own) {
+            let Kind::Match(value, arms) = body.kind(inner) else { continue };
+            let done = |name| arms.iter().filter(move |arm| body.mentions(arm.pat, name));
+            let gone = done("Ok").next().is_some() && done("Ok").all(|arm| leaves(body, arm.body));
+            if gone && done("Err").any(|arm| arm.guard.is_none() && !leaves(body, arm.body)) {
+                out.push(*value);
+            }
+        }
+    }
+    out
+}
+
+/// The texts that locals are known to equal: `kind == "sse"`.
+fn texts(body: &Body, facts: &[Known]) -> Vec<(Name, Name)> {
+    let mut open: Vec<Id> = facts.iter().filter_map(|fact| if let Known::True(id) = fact { Some(*id) } else { None }).collect();
+    let mut out = Vec::new();
+    while let Some(id) = open.pop() {
+        match body.kind(id) {
+            Kind::And(a, b) => open.extend([*a, *b]),
+            Kind::Binary(Op::Eq, a, b) => {
+                for (name, text) in [(*a, *b), (*b, *a)] {
+                    if let (Some(name), Kind::Str(text)) = (body.local(body.peel(name)), body.kind(text)) {
+                        out.push((name.clone(), text.clone()));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The response whose status a test asks: `response` of `response.status().is_success()`.
+fn answered(client: &Client<'_>, test: At, asks: &str) -> Option<Id> {
+    let body = client.scope.body(test.fx);
+    let mut id = match body.kind(test.id) {
+        Kind::Method(receiver, name, args) if &**name == asks && args.is_empty() => *receiver,
+        _ => return None,
+    };
+    if let Some(name) = body.local(id) {
+        id = match client.scope.binding(test.fx, name, id)? {
+            Binding::Let { init: Some(init), .. } => init,
+            _ => return None,
+        };
+    }
+    match body.kind(id) {
+        Kind::Method(receiver, name, args) if &**name == "status" && args.is_empty() => Some(*receiver),
+        _ => None,
+    }
 }
 
 /// `outcome` of `outcome.is_err()`.
@@ -224,11 +303,6 @@ fn ingredients(client: &Client<'_>, at: At, args: &[Id], depth: u8) -> Ingredien
         }
     }
     out
-}
-
-fn request_word(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    ["request", "req", "params", "message", "msg", "payload", "call", "body"].iter().any(|word| lower.contains(word))
 }
 
 /// The local behind `&x`, `x.clone()`.

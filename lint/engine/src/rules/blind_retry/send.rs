@@ -44,11 +44,31 @@ fn named(client: &Client<'_>, at: At) -> bool {
             is_http(client, to(*receiver)) && request_says(client, to(args[0]))
         }
         Kind::Method(_, name, args) => {
-            args.iter().any(|arg| says(to(*arg))) && (asks(name) || sends_on(client, at))
+            let handed = |arg: &Id| asks(name) && handed_in(client, to(*arg), 2);
+            args.iter().any(|arg| says(to(*arg)) || handed(arg)) && (asks(name) || sends_on(client, at))
         }
         Kind::Call(_, args) => args.iter().any(|arg| says(to(*arg))) && sends_on(client, at),
         _ => false,
     }
+}
+
+/// A request that the function is handed, and that one of its callers makes of `tools/call`.
+fn handed_in(client: &Client<'_>, at: At, depth: u8) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    client.scope.origins(at).into_iter().any(|origin| {
+        let body = client.scope.body(origin.fx);
+        let Some(name) = body.local(origin.id).filter(|name| request_word(name)) else { return false };
+        let Some(Binding::Param(index)) = client.scope.binding(origin.fx, name, origin.id) else { return false };
+        let args = client.scope.arguments(origin.fx, index);
+        let live = args.into_iter().filter(|arg| !client.scope.function(arg.fx).test);
+        live.into_iter().any(|arg| request_says(client, arg) || handed_in(client, arg, depth))
+    })
+}
+
+/// A name of what is sent.
+pub(super) fn request_word(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    ["request", "req", "params", "message", "msg", "payload", "call", "body"].iter().any(|word| lower.contains(word))
 }
 
 /// Whether the callee sends what it is given.

@@ -4,7 +4,7 @@
 use super::super::session_discarded::{Act, act};
 use crate::client::{Client, Deeds};
 use crate::facts::ir::{Body, Id, Kind};
-use crate::flow::{Known, known};
+use crate::flow::{Known, frame, known};
 use crate::scope::{At, Fx};
 
 /// Whether every caller of the function, up to `depth` calls away, drops or replaces the session after any error of it.
@@ -59,14 +59,18 @@ fn failures(body: &Body, id: Id) -> Vec<Id> {
     if guarded { Vec::new() } else { failed }
 }
 
-/// `call().await?`, `return call().await`, or the call as the function's value.
-fn passes_up(body: &Body, id: Id) -> bool {
+/// `call().await?`, `return call().await`, or the call as the function's value: whoever calls the function has the error.
+pub(super) fn passes_up(body: &Body, id: Id) -> bool {
     for (parent, child) in body.ancestors(id) {
         match body.kind(parent) {
             Kind::Await(_) | Kind::Ref(_) => {}
-            Kind::Method(receiver, name, _) if *receiver == child && (name.starts_with("map") || name.contains("context")) => {}
-            Kind::Try(_) | Kind::Return(_) => return true,
-            Kind::Block(stmts, true) => return stmts.last() == Some(&child),
+            Kind::Method(receiver, name, args) if *receiver == child && (name.starts_with("map") || name.contains("context")) => {
+                if args.iter().any(|arg| body.inside(*arg).iter().any(|id| matches!(body.kind(*id), Kind::If(..) | Kind::Match(..)))) {
+                    return false;
+                }
+            }
+            Kind::Try(_) | Kind::Return(_) => return matches!(body.kind(frame(body, parent)), Kind::Block(..)),
+            Kind::Block(stmts, true) => return stmts.last() == Some(&child) && matches!(body.kind(frame(body, parent)), Kind::Block(..)),
             _ => return false,
         }
     }

@@ -2,9 +2,10 @@
 //! Knows no status.
 
 use super::{Report, state};
-use crate::client::{Client, Deeds, Slot};
+use crate::client::{Client, Deeds, Header, Slot};
 use crate::facts::ir::{Body, Id, Kind, PatId};
-use crate::scope::{At, Fx};
+use crate::flow::{Known, known};
+use crate::scope::{At, Binding, Fx};
 
 pub(super) fn check(client: &Client<'_>, fx: Fx, report: &mut Report) {
     if client.own(fx).has(Deeds::TELLS_404) || client.own(fx).has(Deeds::DELETE) {
@@ -57,7 +58,7 @@ fn exchange(client: &Client<'_>, at: At) -> bool {
     })
 }
 
-/// Whether the callee takes the session as an argument and is given none.
+/// Whether the callee is given no session, or is asked for a request of a kind that carries none.
 pub(super) fn sessionless(client: &Client<'_>, at: At, fx: Fx) -> bool {
     let body = client.scope.body(at.fx);
     let args: &[Id] = match body.kind(at.id) {
@@ -65,7 +66,33 @@ pub(super) fn sessionless(client: &Client<'_>, at: At, fx: Fx) -> bool {
         Kind::Call(_, args) => args.get(usize::from(client.scope.function(fx).takes_self)..).unwrap_or_default(),
         _ => &[],
     };
-    args.iter().enumerate().any(|(index, arg)| body.is_none(*arg) && client.sessions.contains(&Slot::Param(fx, index)))
+    args.iter().enumerate().any(|(index, arg)| {
+        body.is_none(*arg) && client.sessions.contains(&Slot::Param(fx, index)) || other_kind(client, At { id: *arg, ..at }, fx, index)
+    })
+}
+
+/// Whether the argument is a variant, `Kind::Listen`, for which the callee never comes to where it attaches the session.
+fn other_kind(client: &Client<'_>, arg: At, fx: Fx, index: usize) -> bool {
+    let (Kind::Path(path) | Kind::Struct(path, ..)) = client.scope.kind(arg) else { return false };
+    let [.., ty, asked] = path.as_slice() else { return false };
+    if client.scope.defs(ty).next().is_none() {
+        return false;
+    }
+    let body = client.scope.body(fx);
+    let param = |id: Id| {
+        body.local(body.peel(id)).is_some_and(|name| matches!(client.scope.binding(fx, name, id), Some(Binding::Param(found)) if found == index))
+    };
+    let elsewhere = |id: Id| {
+        known(body, id).into_iter().any(|fact| match fact {
+            Known::Is(pat, value) if param(value) => {
+                let variants = body.variants(pat);
+                !variants.is_empty() && variants.iter().all(|path| path.last() != Some(asked))
+            }
+            _ => false,
+        })
+    };
+    let mut attached = client.headers(fx).iter().filter(|used| used.header == Header::Session && used.value.is_some()).peekable();
+    attached.peek().is_some() && attached.all(|used| elsewhere(used.at.id))
 }
 
 /// Whether the same session is used again: the place stands in a loop, or in a task that serves one.

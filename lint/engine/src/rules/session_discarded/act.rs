@@ -1,7 +1,7 @@
 //! What code can do to a session that it holds: forget its id, end its handle, put a new one in its place.
 //! Knows deeds, not whether they are right.
 
-use crate::client::{Client, Deeds, Header, Slot};
+use crate::client::{Client, Header, Slot};
 use crate::facts::ir::{Id, Kind, Name, PatKind};
 use crate::scope::{At, Binding};
 
@@ -54,14 +54,14 @@ pub(in crate::rules) fn act(client: &Client<'_>, at: At) -> Option<Act> {
             ("store" | "swap" | "replace" | "set", [value]) if body.is_none(body.peel(*value)) && keeps(*receiver) => Some(Act::Cleared),
             ("cancel" | "abort", []) if ends_session(client, to(*receiver)) => Some(Act::Ended),
             ("cancel" | "close" | "shutdown", []) if is_handle(client, to(*receiver)) => Some(Act::Ended),
-            _ if makes_session(client, at) => Some(Act::Rebuilt),
+            _ if client.makes_session(at) => Some(Act::Rebuilt),
             _ => None,
         },
         Kind::Call(callee, args) => {
             let name = body.last_segment(*callee)?;
             match (&**name, args.as_slice()) {
                 ("take", [slot]) | ("replace", [slot, _]) if keeps(*slot) => Some(Act::Cleared),
-                _ if makes_session(client, at) => Some(Act::Rebuilt),
+                _ if client.makes_session(at) => Some(Act::Rebuilt),
                 _ => None,
             }
         }
@@ -126,12 +126,6 @@ fn ends_session(client: &Client<'_>, at: At) -> bool {
 }
 
 pub(super) fn is_handle(client: &Client<'_>, at: At) -> bool {
-    let telling = |ty: &Name| client.handle_types.contains(ty) && &**ty != "Client";
+    let telling = |ty: &Name| client.handle_types.contains(client.scope.original(ty)) && &**ty != "Client";
     client.scope.type_of(at).is_some_and(|ty| telling(&ty)) || client.slot(at).is_some_and(|slot| client.handles.contains(&slot))
-}
-
-/// A call that makes a new session and whose result is kept, here or by the callee.
-pub(super) fn makes_session(client: &Client<'_>, at: At) -> bool {
-    let deeds = client.deeds_of(at);
-    deeds.has(Deeds::INITIALISES) && !deeds.has(Deeds::CALLS)
 }

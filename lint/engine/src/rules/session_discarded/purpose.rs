@@ -3,7 +3,8 @@
 
 use super::act::Act;
 use crate::client::{Client, Deeds};
-use crate::flow::{Known, known};
+use crate::facts::ir::{Id, Kind};
+use crate::flow::{Known, known, leaves};
 use crate::scope::At;
 
 /// Why a place is not judged by the conditions around it.
@@ -25,7 +26,30 @@ pub(in crate::rules) fn purpose(client: &Client<'_>, act: Act, at: At) -> Option
         return Some(Purpose::Ends);
     }
     let first = act == Act::Rebuilt && starts(&function.name);
-    (first || sessionless(client, at)).then_some(Purpose::Nothing)
+    (first || sessionless(client, at) || outlived(client, at)).then_some(Purpose::Nothing)
+}
+
+/// A cache's own limit of age: `entry.last_used.elapsed() < ttl`.
+fn outlived(client: &Client<'_>, at: At) -> bool {
+    let body = client.scope.body(at.fx);
+    let aged = |id: Id| match body.kind(id) {
+        Kind::Method(receiver, name, _) if &**name == "elapsed" => match body.kind(body.peel(*receiver)) {
+            Kind::Field(_, name) => ["used", "created", "opened", "inserted"].iter().any(|word| name.contains(word)),
+            _ => false,
+        },
+        _ => false,
+    };
+    let asks = |id: Id| body.inside(id).into_iter().any(aged);
+    let earlier = |id: Id| {
+        body.ancestors(id).any(|(parent, child)| match body.kind(parent) {
+            Kind::Block(stmts, _) => {
+                stmts.iter().take_while(|stmt| **stmt != child).any(|stmt| matches!(body.kind(*stmt), Kind::If(cond, then, None) if leaves(body, *then) && asks(*cond)))
+            }
+            Kind::If(cond, ..) => *cond != child && asks(*cond),
+            _ => false,
+        })
+    };
+    earlier(at.id)
 }
 
 /// A revision without sessions: there an absent id is right.

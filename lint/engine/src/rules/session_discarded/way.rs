@@ -89,6 +89,9 @@ impl Search<'_> {
             self.ways.right |= purpose == Purpose::Ends;
             return;
         }
+        if self.act != Act::Rebuilt && self.fresh(at) {
+            return;
+        }
         let (place, why) = match cause(self.client.scope, at) {
             Cause::Gone(_) | Cause::Leaving => {
                 self.ways.right = true;
@@ -129,8 +132,10 @@ impl Search<'_> {
             Kind::Method(receiver, ..) => is_handle(self.client, At { id: *receiver, ..*origin }),
             _ => false,
         };
+        let of_session = |origin: &At| on_handle(origin) || self.traffic(*origin);
         let origins = self.client.scope.origins(place);
-        if origins.iter().any(|origin| on_handle(origin) || self.traffic(*origin)) {
+        // A predicate says what the error is; that it is the session's is said where the predicate is asked.
+        if origins.iter().any(of_session) || place.fx != at.fx && self.failures(at).iter().any(of_session) {
             return true;
         }
         // An error that was handed in, or comes from a call that cannot be followed, of code that is about the session.
@@ -142,6 +147,19 @@ impl Search<'_> {
         self.act != Act::Rebuilt
             && (self.handles(at.fx) || self.client.in_scope(place.fx))
             && origins.iter().any(unknown)
+    }
+
+    /// What has failed where the place is reached, the making of a session left out.
+    fn failures(&self, at: At) -> Vec<At> {
+        let body = self.client.scope.body(at.fx);
+        let failed = known(body, at.id).into_iter().filter_map(|fact| match fact {
+            Known::Is(pat, value) if body.mentions(pat, "Err") => Some(value),
+            Known::Not(pat, value) if body.mentions(pat, "Ok") => Some(value),
+            Known::Failed(value) => Some(value),
+            _ => None,
+        });
+        let origins = failed.flat_map(|id| self.client.scope.origins(At { id, ..at }));
+        origins.filter(|origin| !self.client.makes_session(*origin)).collect()
     }
 
     /// Whether the value comes of the session's traffic: of a handle, or of a request by code that is about the session.
@@ -169,20 +187,18 @@ impl Search<'_> {
     /// Whether the failing thing is the making of the session itself, or a fresh session's first use.
     fn connecting(&self, at: At, place: At) -> bool {
         let scope = self.client.scope;
-        let makes = |origin: At| {
-            let deeds = self.client.deeds_of(origin);
-            deeds.has(Deeds::INITIALISES) && !deeds.has(Deeds::CALLS)
-        };
         // A call that makes, uses and drops a session of its own leaves none that a new one could replace (contract 5).
         let own = |origin: At| {
             self.act == Act::Rebuilt
                 && self.client.deeds_of(origin).has(Deeds::INITIALISES)
                 && self.unconditional(origin)
         };
-        if scope.origins(place).into_iter().any(|origin| makes(origin) || own(origin)) {
-            return true;
-        }
-        let body = scope.body(at.fx);
+        scope.origins(place).into_iter().any(|origin| self.client.makes_session(origin) || own(origin)) || self.fresh(at)
+    }
+
+    /// Whether the session that is held at the place was made in the same branch before: no older one can be lost there.
+    fn fresh(&self, at: At) -> bool {
+        let body = self.client.scope.body(at.fx);
         self.client.makers(at.fx).iter().any(|id| {
             let before =
                 body.range(*id) < body.range(at.id) && body.within(at.id, bound(body, arm(body, *id)));
@@ -213,10 +229,12 @@ impl Search<'_> {
         if asks(at.fx, at.id) {
             return false;
         }
+        // One that is held already is given back before a new one is made: `get_or_connect`.
         !client.scope.callees(at).iter().any(|fx| {
-            client
-                .ids(*fx)
-                .any(|id| client.deeds_of(At { fx: *fx, id }).has(Deeds::INITIALISES) && asks(*fx, id))
+            client.ids(*fx).any(|id| {
+                let gives = matches!(client.scope.body(*fx).kind(id), Kind::Return(Some(_)));
+                (gives || client.deeds_of(At { fx: *fx, id }).has(Deeds::INITIALISES)) && asks(*fx, id)
+            })
         })
     }
 }
