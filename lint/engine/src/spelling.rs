@@ -28,7 +28,14 @@ pub(crate) fn holds(name: &str, words: &[&str]) -> bool {
         let mut at = 0;
         while at + word.len() <= name.len() {
             let mut same = 0;
-            while same < word.len() && name[at + same].to_ascii_lowercase() == word[same] {
+            while same < word.len() {
+                let letter = match name[at + same] {
+                    letter @ b'A'..=b'Z' => letter + 32,
+                    letter => letter,
+                };
+                if letter != word[same] {
+                    break;
+                }
                 same += 1;
             }
             if same == word.len() {

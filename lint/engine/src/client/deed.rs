@@ -130,17 +130,14 @@ impl Client<'_> {
                 }
                 Kind::Path(path) => {
                     add(path_deeds(path));
-                    let text = self.scope.text(at);
-                    accepts |= text.is_some_and(|text| {
-                        text.contains("application/json") && text.contains("text/event-stream")
-                    });
+                    accepts = accepts || self.scope.text(at).is_some_and(|text| names_both(text));
                 }
                 Kind::Str(text) => {
-                    accepts |= text.contains("application/json") && text.contains("text/event-stream");
+                    accepts |= names_both(text);
                     match &**text {
                         "initialize" => add(Deeds::INITIALISES),
                         "tools/call" if !compares(body, id) => add(Deeds::CALLS),
-                        _ if text.contains("\"initialize\"") => add(Deeds::INITIALISES),
+                        _ if text.len() > 12 && text.contains("\"initialize\"") => add(Deeds::INITIALISES),
                         _ => {}
                     }
                 }
@@ -155,7 +152,7 @@ impl Client<'_> {
                             self.scope.text(At { id: *part, ..at }).is_some_and(|text| &**text == word)
                         })
                     };
-                    accepts |= says("application/json") && says("text/event-stream");
+                    accepts = accepts || says("application/json") && says("text/event-stream");
                 }
                 Kind::Struct(path, ..)
                     if path.last().is_some_and(|last| {
@@ -308,6 +305,11 @@ fn path_deeds(path: &[Name]) -> Deeds {
         (_, name) if name.starts_with("InitializeRequest") => Deeds::INITIALISES,
         _ => Deeds::default(),
     }
+}
+
+/// Whether a text names the two media types of Streamable HTTP: most are too short to be searched.
+fn names_both(text: &str) -> bool {
+    text.len() > 32 && text.contains("application/json") && text.contains("text/event-stream")
 }
 
 fn compared(body: &Body, op: Op, a: Id, b: Id) -> Option<Deeds> {

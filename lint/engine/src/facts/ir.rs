@@ -377,7 +377,9 @@ impl Body {
             out.push(next);
             let from = open.len();
             self.for_children(next, |child| open.push(child));
-            open[from..].reverse();
+            if open.len() > from + 1 {
+                open[from..].reverse();
+            }
         }
         out
     }

@@ -175,13 +175,19 @@ mod send;
 
 use super::{Claim, Report};
 use crate::client::Client;
+use crate::facts::ir::Kind;
 use crate::finding::Certainty;
 use crate::scope::At;
 use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
-        for id in client.ids(fx) {
+        let body = client.scope.body(fx);
+        for id in body.ids() {
+            // Nothing else sends.
+            if !matches!(body.kind(id), Kind::Method(..) | Kind::Call(..)) {
+                continue;
+            }
             let at = At { fx, id };
             let (certainty, message, first) = if let Some(certainty) = combinator::retried(client, at) {
                 (certainty, "a tool call is retried whatever became of the first send", None)

@@ -106,6 +106,13 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         polled(client, fx, report);
         let body = client.scope.body(fx);
         for id in body.ids() {
+            // What is looked for below is one of these.
+            if !matches!(
+                body.kind(id),
+                Kind::Call(..) | Kind::Struct(..) | Kind::Method(..) | Kind::Assign(..) | Kind::Continue(_) | Kind::Loop(..)
+            ) {
+                continue;
+            }
             let at = At { fx, id };
             if policy::unlimited(client, at) {
                 state(client, at, Certainty::Likely, "this policy reconnects for ever after a constant delay", report);

@@ -23,11 +23,11 @@ fn drained(client: &Client<'_>, fx: Fx) -> Option<(At, Name)> {
     let body = client.scope.body(fx);
     body.ids().map(|id| At { fx, id }).find_map(|at| {
         let Kind::Method(_, name, args) = body.kind(at.id) else { return None };
-        let request = args.iter().any(|arg| message(client, At { id: *arg, ..at }));
-        if !(sends(client, at).is_some() || name.starts_with("send") && request) {
+        let outer = loops(body, at.id).first().copied()?;
+        let request = || args.iter().any(|arg| message(client, At { id: *arg, ..at }));
+        if !(sends(client, at).is_some() || name.starts_with("send") && request()) {
             return None;
         }
-        let outer = loops(body, at.id).first().copied()?;
         let Kind::Loop(head, ..) = body.kind(outer) else { return None };
         let source = match head {
             Head::For(_, iter) => *iter,

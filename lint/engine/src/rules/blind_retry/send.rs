@@ -120,8 +120,8 @@ pub(super) fn method_blind(client: &Client<'_>, at: At) -> bool {
     let method = |id: &Id| {
         body.local(body.peel(*id)).is_some_and(|name| &**name == "method" || name.ends_with("_method"))
     };
-    let blind = args.iter().any(|arg| method(arg) || message(client, At { id: *arg, ..at }));
-    asks(name) && blind && (client.in_scope(at.fx) || client.deeds_of(at).has(Deeds::SESSION))
+    let blind = || args.iter().any(|arg| method(arg) || message(client, At { id: *arg, ..at }));
+    asks(name) && blind() && (client.in_scope(at.fx) || client.deeds_of(at).has(Deeds::SESSION))
 }
 
 /// Names of methods that send what they are given.
