@@ -67,6 +67,18 @@ impl Client<'_> {
         deeds.has(Deeds::STARTS) && !deeds.has(Deeds::CALLS)
     }
 
+    /// Whether the function speaks of `initialize` itself, or has a function that sends nothing word it.
+    #[must_use]
+    pub(crate) fn greets(&self, fx: Fx) -> bool {
+        let words = |callee: &Fx| {
+            let own = self.own(*callee);
+            let sends = own.has(Deeds::SENDS) || own.has(Deeds::CALLS);
+            own.has(Deeds::INITIALISES) && !sends && !self.scope.function(*callee).ret.has("bool")
+        };
+        let worded = || self.ids(fx).any(|id| self.scope.callees(At { fx, id }).iter().any(words));
+        self.own(fx).has(Deeds::INITIALISES) || worded()
+    }
+
     /// The nodes of a function that make a session and call no tool.
     pub(crate) fn makers(&self, fx: Fx) -> Rc<[Id]> {
         let find = || self.ids(fx).filter(|id| self.makes_session(At { fx, id: *id })).collect();

@@ -179,7 +179,7 @@ fn ends(client: &Client<'_>, fx: Fx, report: &mut Report) {
             continue;
         }
         let changed = changed_in(body, id);
-        if settles(client, fx, id, &changed) {
+        if settles(client, fx, id, &changed) || yielded::handed_over(client, At { fx, id }) {
             continue;
         }
         state(

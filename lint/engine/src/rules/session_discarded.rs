@@ -155,7 +155,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
 fn absence(client: &Client<'_>, at: At, report: &mut Report) {
     let deeds = client.own(at.fx);
     let name = client.scope.function(at.fx).name.to_lowercase();
-    if deeds.has(Deeds::INITIALISES) && !deeds.has(Deeds::CALLS) || name.contains("initial") || name.contains("handshake") {
+    if client.greets(at.fx) && !deeds.has(Deeds::CALLS) || name.contains("initial") || name.contains("handshake") {
         return;
     }
     if empty_before(client, at) {

@@ -134,12 +134,18 @@ fn adopts_session(client: &Client<'_>, at: At) -> bool {
     !first && client.scope.origins(At { id: *value, ..at }).iter().any(read) && !asks(client, at)
 }
 
-/// Whether a condition on the way compares with what is held, or lets only the first id in.
+/// Whether a condition on the way compares with what is held, or lets only the first id in. One that lets in what differs
+/// only spares a write.
 fn asks(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
+    let held = |id: Id| body.inside(id).into_iter().any(|id| client.slot(At { id, ..at }).is_some_and(|slot| client.keeps_session(&slot)));
     known(body, at.id).into_iter().any(|fact| {
         let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) = fact;
-        body.inside(id).into_iter().any(|id| client.slot(At { id, ..at }).is_some_and(|slot| client.keeps_session(&slot)))
+        let differs = match (fact, body.kind(id)) {
+            (Known::True(_), Kind::Binary(Op::Ne, _, value)) | (Known::False(_), Kind::Binary(Op::Eq, _, value)) => body.call_of(*value, "Some").is_some(),
+            _ => false,
+        };
+        !differs && held(id)
     })
 }
 

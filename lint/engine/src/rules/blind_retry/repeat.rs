@@ -123,6 +123,9 @@ fn refused(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     known(body, at.id).into_iter().any(|fact| {
         let (Known::True(id) | Known::Is(_, id)) = fact else { return false };
+        if matches!(fact, Known::Is(..)) && held(body, id) {
+            return false;
+        }
         let pat = match fact {
             Known::Is(pat, _) => body.variants(pat).into_iter().flatten().any(refusal_word),
             _ => false,
@@ -134,6 +137,15 @@ fn refused(client: &Client<'_>, at: At) -> bool {
             _ => false,
         })
     })
+}
+
+/// A field that is only looked into, `self.auth.as_ref()`: it says what is held, not what went wrong.
+fn held(body: &Body, id: Id) -> bool {
+    match body.kind(body.peel(id)) {
+        Kind::Field(base, _) => body.local(*base).is_some_and(|name| &**name == "self") || held(body, *base),
+        Kind::Method(receiver, name, args) => args.is_empty() && matches!(&**name, "as_ref" | "as_mut" | "as_deref" | "clone" | "lock" | "read") && held(body, *receiver),
+        _ => false,
+    }
 }
 
 fn refusal_word(name: &Name) -> bool {

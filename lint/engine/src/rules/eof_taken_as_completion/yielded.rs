@@ -4,7 +4,7 @@
 use super::fails;
 use crate::client::{Client, Deeds};
 use crate::facts::ir::{Body, Id, Kind, Name, PatKind};
-use crate::flow::loops;
+use crate::flow::{frame, loops};
 use crate::scope::{At, Binding, Fx};
 use std::collections::BTreeSet;
 
@@ -17,6 +17,13 @@ pub(super) fn typed_end(client: &Client<'_>, at: At) -> bool {
     let ends: Vec<(&Name, &Name)> = after.filter_map(|id| returned(&id)).collect();
     let [(ty, end)] = ends.as_slice() else { return false };
     answers.iter().any(|(of, name)| of == ty && name != end) && told_apart(client, at.fx, end)
+}
+
+/// Whether the loop runs in a task whose channel the function gives back: its caller sees the channel close.
+pub(super) fn handed_over(client: &Client<'_>, at: At) -> bool {
+    let ret = &client.scope.function(at.fx).ret;
+    let in_task = matches!(client.scope.body(at.fx).kind(frame(client.scope.body(at.fx), at.id)), Kind::Async(_) | Kind::Closure(..));
+    in_task && ret.0.iter().any(|name| name.ends_with("Receiver"))
 }
 
 /// Whether every caller that can be seen looks at the variant and can fail or resume.

@@ -8,7 +8,19 @@ use crate::scope::{At, Fx};
 
 /// Whether nothing that the function is refused by can be a session's end that it should tell apart.
 pub(super) fn spared(client: &Client<'_>, fx: Fx) -> bool {
-    deletes_only(client, fx) || opens(client, fx) || relays(client, fx)
+    deletes_only(client, fx) || opens(client, fx) || opens_for(client, fx) || relays(client, fx)
+}
+
+/// A function that only handshakes call: what it sends goes to the session that was made a moment before.
+fn opens_for(client: &Client<'_>, fx: Fx) -> bool {
+    let begins = |caller: Fx| {
+        let name = client.scope.function(caller).name.to_lowercase();
+        let named = ["init", "handshake", "connect"].iter().any(|word| name.contains(word));
+        named && !client.all(caller).has(Deeds::CALLS) && client.greets(caller)
+    };
+    let live = client.scope.callers(fx).iter().map(|caller| caller.at.fx).filter(|up| !client.scope.function(*up).test);
+    let mut callers = live.peekable();
+    callers.peek().is_some() && callers.all(begins)
 }
 
 /// A function that makes the session and at most says so with it: what it is refused by is no session's 404.
@@ -16,7 +28,7 @@ fn opens(client: &Client<'_>, fx: Fx) -> bool {
     let own = client.own(fx);
     let body = client.scope.body(fx);
     let says_so = || body.ids().any(|id| matches!(body.kind(id), Kind::Str(text) if &**text == "notifications/initialized"));
-    own.has(Deeds::INITIALISES.with(Deeds::LEARNS)) && !client.all(fx).has(Deeds::CALLS) && (!own.has(Deeds::SESSION) || says_so())
+    own.has(Deeds::LEARNS) && client.greets(fx) && !client.all(fx).has(Deeds::CALLS) && (!own.has(Deeds::SESSION) || says_so())
 }
 
 /// A DELETE ends the session whatever its answer (contract 3.1: `Ended`).

@@ -212,3 +212,99 @@ impl User {
         &[],
     );
 }
+
+#[test]
+fn what_is_held_for_a_renewal_says_nothing_of_the_error() {
+    gives(
+        r#"use rmcp::service::RunningService;
+struct Host { client: RunningService<RoleClient, ()>, auth: Option<Renewal> }
+impl Host {
+    async fn call(&self, params: CallToolRequestParam) -> Result<CallToolResult, Error> {
+        match self.client.call_tool(params.clone()).await {
+            Ok(result) => Ok(result),
+            Err(error) => {
+                if let Some(auth) = self.auth.as_ref() {
+                    auth.renew().await?;
+                    return Ok(self.client.call_tool(params).await?);
+                }
+                Err(error.into())
+            }
+        }
+    }
+    async fn ask(&self, params: CallToolRequestParam) -> Result<CallToolResult, Error> {
+        match self.client.call_tool(params.clone()).await {
+            Err(error) if is_unauthorized(&error) => Ok(self.client.call_tool(params).await?),
+            other => Ok(other?),
+        }
+    }
+}
+"#,
+        &["blind-retry@10"],
+    );
+}
+
+#[test]
+fn what_a_handshake_sends_by_helpers_is_no_lost_session() {
+    gives(
+        r#"struct Remote { http: reqwest::Client, session: Option<String> }
+impl Remote {
+    async fn connect(&mut self) -> Result<(), Error> {
+        let hello = hello(1);
+        let opened = self.post(&hello).await?;
+        if !opened.status().is_success() {
+            return Err(Error::Refused);
+        }
+        self.session = opened.headers().get("Mcp-Session-Id").and_then(|id| id.to_str().ok()).map(str::to_owned);
+        self.announce().await
+    }
+    async fn announce(&self) -> Result<(), Error> {
+        let answer = self.post(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
+        if answer.status().is_success() { Ok(()) } else { Err(Error::Refused) }
+    }
+    async fn list(&self) -> Result<Value, Error> {
+        let answer = self.post(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" })).await?;
+        if !answer.status().is_success() {
+            return Err(Error::Refused);
+        }
+        answer.json().await
+    }
+    async fn post(&self, body: &Value) -> Result<Response, Error> {
+        let mut request = self.http.post("/mcp").json(body);
+        if let Some(session) = &self.session {
+            request = request.header("Mcp-Session-Id", session);
+        }
+        Ok(request.send().await?)
+    }
+}
+fn hello(id: u64) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "initialize" })
+}
+"#,
+        &["expired-session-kept@18"],
+    );
+}
+
+#[test]
+fn the_end_of_a_channel_that_is_given_back_is_seen_by_the_caller() {
+    gives(
+        r#"struct Remote { http: reqwest::Client, session: String }
+impl Remote {
+    async fn subscribe(&self, body: &Value) -> Result<UnboundedReceiver<Value>, Error> {
+        let response = self.http.post("/mcp").header("Mcp-Session-Id", &self.session).json(body).send().await?;
+        if response.status() == StatusCode::NOT_FOUND {
+            return Err(Error::SessionExpired);
+        }
+        let (out, inbox) = unbounded_channel();
+        tokio::spawn(async move {
+            let mut events = response.bytes_stream().eventsource();
+            while let Some(Ok(event)) = events.next().await {
+                let _ = out.send(serde_json::from_str(&event.data).unwrap_or_default());
+            }
+        });
+        Ok(inbox)
+    }
+}
+"#,
+        &[],
+    );
+}

@@ -259,3 +259,28 @@ impl Server {
         &["session-discarded@5", "session-discarded@21", "session-discarded@25", "session-discarded@36"],
     );
 }
+
+#[test]
+fn a_header_that_differs_is_not_compared_but_adopted() {
+    gives(
+        r#"struct Remote { http: reqwest::Client, session: Mutex<Option<String>> }
+impl Remote {
+    async fn post(&self, body: &Value) -> Result<Response, Error> {
+        let session = self.session.lock().await.clone();
+        let response = self.http.post("/mcp").header("Mcp-Session-Id", session).json(body).send().await?;
+        if response.status() == StatusCode::NOT_FOUND {
+            return Err(Error::SessionExpired);
+        }
+        if let Some(id) = response.headers().get("Mcp-Session-Id").and_then(|id| id.to_str().ok()) {
+            let mut held = self.session.lock().await;
+            if held.as_deref() != Some(id) {
+                *held = Some(id.to_owned());
+            }
+        }
+        Ok(response)
+    }
+}
+"#,
+        &["unchecked-resume@12"],
+    );
+}
