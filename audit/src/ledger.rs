@@ -376,7 +376,7 @@ impl<'p> Ledger<'p> {
         self.judge(&due, emit);
     }
 
-    /// Moves waiting bytes into the temporary file; where that fails, clients are judged before their time instead.
+    /// Moves waiting bytes into the temporary file; where that fails, silent clients are judged before their time instead.
     fn put_aside(&mut self, emit: &mut Emit<'_>) {
         self.again.costs.add_spill();
         let mut broken = false;
@@ -408,10 +408,25 @@ impl<'p> Ledger<'p> {
             self.held = self.held + client.size() - before;
         }
         if broken || self.spill.flush().is_err() {
-            let waiting = (0..).zip(&self.clients).filter(|(_, client)| client.is_some());
-            let all: Vec<(u32, Cut)> = waiting.map(|(at, _)| (at, Cut::None)).collect();
-            self.judge(&all, emit);
+            self.judge_silent(emit);
         }
+    }
+
+    /// Judges the clients that have been silent longest, until half of the room is free: a story that is going on is the last
+    /// to be cut.
+    fn judge_silent(&mut self, emit: &mut Emit<'_>) {
+        let waiting = (0..).zip(&self.clients).filter_map(|(at, client)| Some((client.as_ref()?, at)));
+        let mut silent: Vec<(Nanos, u32, usize)> =
+            waiting.map(|(client, at)| (client.last, at, client.size())).collect();
+        silent.sort_unstable();
+        let mut held = self.held;
+        let due = silent.into_iter().take_while(|(_, _, size)| {
+            let is_due = held > self.terms.room / 2;
+            held = held.saturating_sub(*size);
+            is_due
+        });
+        let due: Vec<_> = due.map(|(_, at, _)| (at, Cut::None)).collect();
+        self.judge(&due, emit);
     }
 
     /// Judges clients, each up to its cut or as a whole, and forgets what is done.

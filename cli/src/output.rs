@@ -55,9 +55,12 @@ impl Outputs {
         Ok(Outputs { sinks, failed: None })
     }
 
-    /// Shows a finding everywhere.
+    /// Shows a finding everywhere, at once: a run that is stopped leaves whole findings behind.
     pub(crate) fn finding(&mut self, finding: &Finding) {
-        self.each(|sink| sink.render.finding(finding, &mut sink.out));
+        self.each(|sink| {
+            sink.render.finding(finding, &mut sink.out)?;
+            sink.out.flush()
+        });
     }
 
     /// Ends every output.
