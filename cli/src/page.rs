@@ -6,8 +6,10 @@ use std::io::{self, ErrorKind, Write};
 use unbroken_contract::{Basis, Breach, Halves};
 
 /// Prints the page or pages of a breach: one per half that sees it.
+///
+/// An id may be written as the macro writes it, with `_`: a path of Rust holds no `-`.
 pub(crate) fn explain(id: &str) -> Result<u8, Fault> {
-    let breach = Breach::from_id(id)
+    let breach = Breach::from_id(&id.replace('_', "-"))
         .ok_or_else(|| Fault::UnknownBreach { id: id.to_owned(), nearest: nearest(id) })?;
     let mut text = format!("# {}\n\n{}.\n\n", breach.id(), capitalised(breach.line()));
     text.push_str(&format!(
@@ -117,7 +119,7 @@ mod tests {
     #[test]
     fn a_typo_finds_its_breach_and_nonsense_finds_none() {
         assert_eq!(nearest("duplicate-invocaton"), Some("duplicate-invocation"));
-        assert_eq!(nearest("session_discarded"), Some("session-discarded"));
+        assert_eq!(nearest("session_discardet"), Some("session-discarded"));
         assert_eq!(nearest("xyzzy"), None);
     }
 }

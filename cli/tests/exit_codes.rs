@@ -91,6 +91,12 @@ fn a_wrong_command_line_is_two_and_says_what_to_do() {
 }
 
 #[test]
+fn a_breach_may_be_written_as_the_macro_writes_it() {
+    let (path, id) = (unbroken(["explain", "session_discarded"]), unbroken(["explain", "session-discarded"]));
+    assert_eq!((path.code, path.out), (0, id.out));
+}
+
+#[test]
 fn help_and_version_are_zero_and_tell_the_exit_codes() {
     let help = unbroken(["--help"]);
     assert_eq!(help.code, 0);
