@@ -1,8 +1,11 @@
 //! A proposal for a mapping file, out of a log's own keys and values.
 //! Knows the names that operators give to facts; what it cannot tell is left out or marked to be checked.
 
+mod facts;
+
 use super::clock;
 use super::slot::fold;
+use facts::Facts;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,6 +14,8 @@ use std::fmt::Write as _;
 const MOST_DEPTH: usize = 4;
 /// Values kept of a key.
 const MOST_VALUES: usize = 64;
+/// Keys named that are not used.
+const MOST_UNUSED: usize = 100;
 
 /// What is known of one key: its values in the order of the log.
 #[derive(Debug, Default)]
@@ -172,7 +177,35 @@ impl Keys {
                 ],
             );
         }
+        self.write_unused(&mut out, &facts);
         out
+    }
+
+    /// Keys that the proposal does not name, as comments: one of them may hold what it lacks.
+    fn write_unused(&self, out: &mut String, facts: &Facts<'_>) {
+        let used = facts.used();
+        // What is below a used key is used with it.
+        let is_used = |key: &str| {
+            used.iter().any(|name| {
+                key.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        };
+        let unused: Vec<String> = self
+            .seen
+            .iter()
+            .filter(|(key, seen)| (seen.objects == 0 || seen.present > 0) && !is_used(key))
+            .map(|(key, _)| key.chars().map(|c| if c.is_control() { ' ' } else { c }).collect())
+            .collect();
+        if unused.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "# keys that are not used, {} of them:", unused.len());
+        for key in unused.iter().take(MOST_UNUSED) {
+            let _ = writeln!(out, "#   {key}");
+        }
+        if unused.len() > MOST_UNUSED {
+            out.push_str("#   …\n");
+        }
     }
 
     fn write_detect(&self, out: &mut String, facts: &Facts<'_>) {
@@ -243,131 +276,6 @@ fn length(text: &str, unit: &str) -> Option<i64> {
     if unit == "text" { clock::span(text) } else { clock::epoch(text, clock::unit_of(unit)?) }
 }
 
-/// The keys of facts.
-struct Facts<'k> {
-    time: Option<&'k str>,
-    duration: Option<&'k str>,
-    method: Option<&'k str>,
-    path: Option<&'k str>,
-    status: Option<&'k str>,
-    session_in: Option<&'k str>,
-    session_out: Option<&'k str>,
-    last_event_id: Option<&'k str>,
-    protocol_version: Option<&'k str>,
-    body: Option<&'k str>,
-    content_type: Option<&'k str>,
-    bytes: Option<&'k str>,
-    request_headers: Option<&'k str>,
-    response_headers: Option<&'k str>,
-    subject: Option<&'k str>,
-    remote_addr: Option<&'k str>,
-    user_agent: Option<&'k str>,
-    request_id: Option<&'k str>,
-    trace_id: Option<&'k str>,
-    traceparent: Option<&'k str>,
-    upstream: Option<&'k str>,
-    rpc_method: Option<&'k str>,
-    rpc_id: Option<&'k str>,
-    tool: Option<&'k str>,
-    args: Option<&'k str>,
-}
-
-impl<'k> Facts<'k> {
-    fn of(k: &'k Keys) -> Facts<'k> {
-        let number = |v: &str| v.parse::<f64>().is_ok();
-        let is_time = |v: &str| clock::any(v).is_some();
-        let back = ["out", "resp", "sent", "downstream", "upstream"];
-        let any = |_: &str| true;
-        let http = |v: &str| matches!(v, "GET" | "POST" | "DELETE" | "PUT" | "HEAD" | "OPTIONS" | "PATCH");
-        let rpc = |v: &str| {
-            matches!(v, "initialize" | "ping") || (v.contains('/') && !v.starts_with('/') && !v.contains(' '))
-        };
-        Facts {
-            time: k.best(
-                &["start", "timestamp", "time", "ts", "msec", "date", "when", "at", ""],
-                &["duration", "response_time", "request_time"],
-                is_time,
-            ),
-            duration: k.best(
-                &["duration", "request_time", "latency", "elapsed", "response_time", "took", "total_time"],
-                &["upstream", "connect"],
-                |v| number(v) || clock::span(v).is_some(),
-            ),
-            method: k.best(&["method", "verb", ""], &[], http),
-            path: k.best(
-                &["path", "uri", "url", "target", "request", "where", "route", ""],
-                &["upstream"],
-                |v| v.starts_with('/') || v.starts_with("http"),
-            ),
-            status: k.best(&["status", "code"], &["upstream", "origin"], |v| {
-                v.parse::<u16>().is_ok_and(|n| n < 600)
-            }),
-            session_in: k.best(&["mcp_session", "session", "sid", "sess"], &back, any),
-            session_out: k
-                .best(&["mcp_session", "session"], &["req_", "request", "_in", "http_"], any)
-                .filter(|key| back.iter().any(|b| fold(key).contains(b))),
-            last_event_id: k.best(&["last_event"], &[], any),
-            protocol_version: k
-                .best(&["protocol_version", "mcp_version"], &[], |v| v.len() == 10 && v.starts_with("20")),
-            // A request names its method, whatever the key is called.
-            body: k
-                .best(
-                    &["request_body", "req_body", "body", "payload", "rpc", "message"],
-                    &["response", "resp_"],
-                    |v| v.contains("\"jsonrpc\""),
-                )
-                .or_else(|| {
-                    k.best(&[""], &["response", "resp_"], |v| {
-                        v.contains("\"jsonrpc\"") && v.contains("\"method\"")
-                    })
-                }),
-            content_type: k.best(&["content_type"], &["req_", "request"], any),
-            bytes: k.best(
-                &["body_bytes", "bytes_sent", "bytes", "size"],
-                &["received", "request", "_in"],
-                number,
-            ),
-            request_headers: k.headers(&["req", "headers"]).filter(|h| !fold(h).contains("resp")),
-            response_headers: k.headers(&["resp", "res"]),
-            subject: k.best(
-                &["jwt_sub", "sub", "subject", "consumer", "principal", "user_id", "username"],
-                &["agent"],
-                any,
-            ),
-            remote_addr: k.best(
-                &["remote", "client_ip", "client", "peer", "src", ""],
-                &["port", "agent", "name", "version"],
-                is_address,
-            ),
-            user_agent: k.best(&["user_agent", "agent"], &[], any),
-            request_id: k.best(
-                &["request_id", "req_id", "correlation", "x_request"],
-                &["session", "rpc"],
-                any,
-            ),
-            trace_id: k.best(&["trace_id", "traceid"], &["parent"], any),
-            traceparent: k.best(&["traceparent"], &[], any),
-            upstream: k.best(
-                &["upstream", "backend", "endpoint", "server"],
-                &["status", "time", "name", "session"],
-                |v| v.contains(':') || is_address(v),
-            ),
-            rpc_method: k.best(&["mcp_method", "rpc_method", "method"], &[], rpc),
-            rpc_id: k.best(&["rpc_id", "jsonrpc_request_id", "jsonrpc_id"], &[], any),
-            tool: k.best(&["tool_name", "tool"], &["arg", "result"], |v| !v.starts_with('{')),
-            args: k.best(&["arguments", "args"], &[], |v| v.starts_with('{')),
-        }
-    }
-}
-
-fn is_address(value: &str) -> bool {
-    let host = value
-        .rsplit_once(':')
-        .filter(|(h, p)| !h.contains(':') && p.parse::<u16>().is_ok())
-        .map_or(value, |(h, _)| h);
-    host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok()
-}
-
 fn section(out: &mut String, name: &str, keys: &[(&str, Option<&str>)]) {
     let given: Vec<_> = keys.iter().filter_map(|(fact, key)| key.map(|key| (fact, key))).collect();
     if given.is_empty() && name != "exchange" {
@@ -405,5 +313,6 @@ mod tests {
         }
         let proposal = keys.propose("own");
         assert!(proposal.contains("[request]\nsession = \"sess\"\nbody = \"said\"\n"), "{proposal}");
+        assert!(proposal.ends_with("# keys that are not used, 1 of them:\n#   answer\n"), "{proposal}");
     }
 }
