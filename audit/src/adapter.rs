@@ -13,8 +13,10 @@ pub mod haproxy;
 pub mod har;
 pub mod intake;
 pub mod nginx;
+mod part;
 pub mod rpc;
 pub mod sse;
+mod tshark;
 mod unread;
 pub mod wire;
 

@@ -223,9 +223,12 @@ fn moved_on(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
     // A capture beside the client sees it leave.
     let near =
         matches!(timeline.contacts[earlier.contact].seen[0].vantage, Vantage::Client | Vantage::Capture);
-    // The span of a server's handler ends with the handler, whoever waits for it.
-    let spans = timeline.contacts[earlier.contact].seen.iter().all(|seen| seen.vantage == Vantage::ServerApp);
-    let gone = (earlier.aborted || spans)
+    // The span of a server's handler ends with the handler, whoever waits for it; so does a gateway's record of a call that
+    // is none of an HTTP exchange. Where that one tells of a result, the client may have waited for it.
+    let contact = &timeline.contacts[earlier.contact];
+    let all = |vantage| contact.seen.iter().all(|seen| seen.vantage == vantage);
+    let calls = all(Vantage::Gateway) && contact.exchange.status.is_none() && earlier.unanswered();
+    let gone = (earlier.aborted || all(Vantage::ServerApp) || calls)
         && !near
         && later.start - earlier.start >= PARALLEL
         && earlier.session != later.session;

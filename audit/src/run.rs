@@ -10,7 +10,7 @@ use crate::event::{Nanos, Place};
 use crate::finding::Finding;
 use crate::join::Ahead;
 use crate::ledger::{Again, Carries, Emit, Entry, Given, Ledger, Terms};
-use crate::source::{self, Limits, Recall};
+use crate::source::{self, Input, Limits, Recall};
 use crate::spread::Charts;
 use crate::table::Tables;
 use serde::{Deserialize, Serialize};
@@ -161,17 +161,18 @@ pub struct Problem {
     pub lost: bool,
 }
 
-/// Audits `files` and hands every finding to `emit`, in the order of the log.
+/// Audits `files` and hands every finding to `emit`, in the order of the log; of a folder, the files in it and below it
+/// that are not hidden.
 ///
 /// Findings and summary are the same for any order of `files` and any number of threads. What cannot be read is named in
 /// [`Summary::problems`]; the rest is read.
 pub fn run(files: &[PathBuf], options: &Options, emit: &mut dyn FnMut(Finding)) -> Summary {
-    run_into(files, options, emit, None)
+    run_into(&source::inputs(files), options, emit, None)
 }
 
-/// The same, and the sessions and calls as rows where somebody wants them.
+/// The same for files that were looked for before, and the sessions and calls as rows where somebody wants them.
 pub fn run_into(
-    files: &[PathBuf],
+    inputs: &[Input],
     options: &Options,
     emit: &mut dyn FnMut(Finding),
     tables: Option<&mut Tables>,
@@ -184,9 +185,9 @@ pub fn run_into(
             // A closed channel means that nobody reads on; the summary is still wanted.
             let mut emit = |finding| drop(give.send(finding));
             match pool {
-                Ok(pool) => pool.install(|| audit(files, options, tables, &mut emit)),
+                Ok(pool) => pool.install(|| audit(inputs, options, tables, &mut emit)),
                 // No thread could be started: the work is the same on this one.
-                Err(_) => audit(files, options, tables, &mut emit),
+                Err(_) => audit(inputs, options, tables, &mut emit),
             }
         });
         found.into_iter().for_each(emit);
@@ -194,7 +195,9 @@ pub fn run_into(
     })
 }
 
-fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit: &mut Emit<'_>) -> Summary {
+fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit: &mut Emit<'_>) -> Summary {
+    let files: Vec<PathBuf> = inputs.iter().map(|input| input.path.clone()).collect();
+    let files = &files[..];
     let mut summary = Summary::default();
     let formats = formats(options, &mut summary.problems);
     let mut limits = Limits::default();
@@ -227,7 +230,10 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit
     let taken = read_all(order.len(), &open, &mut ledger, emit);
     let closed = ledger.finish(emit);
     let mut taken: Vec<(usize, Taken)> = order.iter().copied().zip(taken).collect();
-    for (_, file) in &mut taken {
+    for (at, file) in &mut taken {
+        if inputs[*at].found && !file.log {
+            file.problems.iter_mut().for_each(skipped);
+        }
         summary.problems.append(&mut file.problems);
     }
     summary.problems.extend(closed.broken.map(unspilled));
@@ -253,6 +259,12 @@ fn audit(files: &[PathBuf], options: &Options, tables: Option<&mut Tables>, emit
         *tables = closed.tables;
     }
     summary
+}
+
+/// What a folder holds beside logs is told, and nothing is lost by it.
+fn skipped(problem: &mut Problem) {
+    "nothing: it is no log, and was skipped".clone_into(&mut problem.help);
+    problem.lost = false;
 }
 
 /// Reads `count` files side by side, so that the ledger sees their records merged by time: of the records that come next

@@ -10,20 +10,25 @@
 //! ```
 
 mod bytes;
+mod folder;
 mod framing;
 mod identity;
 mod lines;
+mod nature;
 mod quotes;
 mod recall;
 mod record;
+mod rows;
 mod scan;
 mod surrogate;
 mod trouble;
 mod values;
 mod wrapper;
 
+pub use folder::{Input, inputs};
 pub use framing::Framing;
 pub use identity::in_order;
+pub(crate) use nature::Nature;
 pub(crate) use recall::Recall;
 pub use record::{Batch, Record, Shipped};
 pub use trouble::{Troubles, problem};
@@ -31,6 +36,7 @@ pub use trouble::{Troubles, problem};
 use crate::event::Place;
 use crate::run::Problem;
 use bytes::{ByteStream, Unopenable};
+use framing::Told;
 use std::borrow::Cow;
 use std::path::Path;
 use wrapper::Peeler;
@@ -62,6 +68,17 @@ impl Default for Limits {
 
 /// Bytes from which framing and wrappers are told. Fixed, so that the chunk size cannot change the outcome.
 const HEAD: usize = 256 * 1024;
+/// Bytes by whose looks a file without a known record is described.
+const LOOKS: usize = 4 * 1024;
+
+/// Why a file cannot be read at all.
+#[derive(Debug)]
+pub struct Refusal {
+    /// What is told of it.
+    pub problem: Problem,
+    /// It may hold a log for all that.
+    pub log: bool,
+}
 
 /// A file, open for reading.
 pub struct Source {
@@ -73,11 +90,14 @@ pub struct Source {
     done: bool,
     /// Its bytes stand in a file as they are, which can be read a second time.
     plain: bool,
+    /// Its first text, to say what it is if it is no log.
+    looks: String,
 }
 
 enum Cutter {
     Lines(lines::Lines),
     Values(values::Values),
+    Rows(rows::Rows),
 }
 
 impl Source {
@@ -85,7 +105,7 @@ impl Source {
     ///
     /// # Errors
     /// The file cannot be read at all: missing, a directory, a pipe, binary, empty.
-    pub fn open(path: &Path, file: u32, limits: &Limits) -> Result<Self, Problem> {
+    pub fn open(path: &Path, file: u32, limits: &Limits) -> Result<Self, Refusal> {
         let shown = shown(path);
         let bytes = if is_stdin(path) {
             ByteStream::over(Box::new(std::io::stdin()))
@@ -111,12 +131,12 @@ impl Source {
         shown: &str,
         file: u32,
         limits: &Limits,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Refusal> {
         let bytes = ByteStream::over(inner).map_err(|e| unopenable(shown, &e))?;
         Self::over(bytes, shown, file, limits)
     }
 
-    fn over(mut bytes: ByteStream, shown: &str, file: u32, limits: &Limits) -> Result<Self, Problem> {
+    fn over(mut bytes: ByteStream, shown: &str, file: u32, limits: &Limits) -> Result<Self, Refusal> {
         let mut troubles = Troubles::new(shown);
         let (mut head, mut whole) = (Vec::new(), false);
         while head.len() < HEAD && !whole {
@@ -130,18 +150,22 @@ impl Source {
             }
         }
         if head.trim_ascii().is_empty() && whole {
-            if let Some(known) = troubles.take().pop() {
-                return Err(known);
+            if let Some(problem) = troubles.take().pop() {
+                return Err(Refusal { problem, log: true });
             }
-            return Err(problem(shown, None, "the file is empty", "give a log that holds records", true));
+            let problem = problem(shown, None, "the file is empty", "give a log that holds records", true);
+            return Err(Refusal { problem, log: false });
         }
         let sample = &head[..head.len().min(HEAD)];
         let Some(framing) = framing::tell(sample, whole) else {
-            return Err(problem(shown, None, "this is no text", "give a log as text or JSON", true));
+            let problem = problem(shown, None, "this is no text", "give a log as text or JSON", true);
+            return Err(Refusal { problem, log: false });
         };
+        let looks = String::from_utf8_lossy(&sample[..sample.len().min(LOOKS)]).into_owned();
         let cutter = match framing {
-            Framing::Lines => Cutter::Lines(lines::Lines::new(file, head)),
-            Framing::Values => Cutter::Values(values::Values::new(file, head)),
+            Told::Lines => Cutter::Lines(lines::Lines::new(file, head)),
+            Told::Values => Cutter::Values(values::Values::new(file, head)),
+            Told::Rows(names) => Cutter::Rows(rows::Rows::new(file, head, names)),
         };
         Ok(Source {
             bytes,
@@ -151,6 +175,7 @@ impl Source {
             troubles,
             done: false,
             plain: false,
+            looks,
         })
     }
 
@@ -160,6 +185,7 @@ impl Source {
             let cut = match &mut self.cutter {
                 Cutter::Lines(lines) => lines.next(&mut self.bytes, &self.limits, &mut self.troubles),
                 Cutter::Values(values) => values.next(&mut self.bytes, &self.limits, &mut self.troubles),
+                Cutter::Rows(rows) => rows.next(&mut self.bytes, &self.limits, &mut self.troubles),
             };
             let mut batch = match cut {
                 Some(batch) => batch,
@@ -182,13 +208,14 @@ impl Source {
         match self.cutter {
             Cutter::Lines(_) => Framing::Lines,
             Cutter::Values(_) => Framing::Values,
+            Cutter::Rows(_) => Framing::Rows,
         }
     }
 
     /// A document's text before its list of records, cut at 16 KiB; empty for lines.
     pub fn preface(&self) -> &[u8] {
         match &self.cutter {
-            Cutter::Lines(_) => &[],
+            Cutter::Lines(_) | Cutter::Rows(_) => &[],
             Cutter::Values(values) => values.preface(),
         }
     }
@@ -196,6 +223,17 @@ impl Source {
     /// Compressions and wrappers that were peeled so far, outermost first.
     pub fn layers(&self) -> Vec<&'static str> {
         self.bytes.layers.iter().copied().chain(self.peeler.layers()).collect()
+    }
+
+    /// What the file is, after none of its `records` was of a known format.
+    pub(crate) fn nature(&self, records: u64) -> Nature {
+        match &self.cutter {
+            Cutter::Rows(_) => nature::TABLE,
+            Cutter::Values(values) => {
+                nature::of_text(&self.looks, records <= 1 && values.preface().is_empty())
+            }
+            Cutter::Lines(_) => nature::of_text(&self.looks, false),
+        }
     }
 
     /// Takes the problems met so far.
@@ -284,12 +322,15 @@ fn note_broken(troubles: &mut Troubles, place: Option<Place>, e: &std::io::Error
     troubles.note(place, &message, "copy the file again; what stands before the break was read", true);
 }
 
-fn unopenable(shown: &str, e: &Unopenable) -> Problem {
-    let help = match e {
-        Unopenable::Io(_) => "check the path and its permissions",
-        Unopenable::Kind("a directory") => "name the files in it",
-        Unopenable::Kind(_) => "write its content into a file first",
-        Unopenable::Packed(_, help) => help,
+fn unopenable(shown: &str, e: &Unopenable) -> Refusal {
+    let (help, log) = match e {
+        Unopenable::Io(_) => ("check the path and its permissions", true),
+        Unopenable::Kind("a directory") => {
+            ("it holds no file that is not hidden; give one that holds logs", false)
+        }
+        Unopenable::Kind(_) => ("write its content into a file first", false),
+        Unopenable::Deep => ("decompress it first", true),
+        Unopenable::Other(nature) => (nature.help, nature.log),
     };
-    problem(shown, None, &e.to_string(), help, true)
+    Refusal { problem: problem(shown, None, &e.to_string(), help, true), log }
 }

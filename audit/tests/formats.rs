@@ -265,9 +265,10 @@ fn what_is_no_log_is_refused_with_a_way_out() {
     let (events, taken) = read_text("{\"status\":\"open\",\"latencies\":{\"request\":1}}\n");
     assert!(events.is_empty() && !taken.summary.read);
     assert!(taken.problems[0].message.contains("kong (no started_at)"), "{:?}", taken.problems);
-    assert!(taken.problems[0].help.contains("mapping guess") && taken.problems[0].lost);
+    assert!(taken.problems[0].help.contains("mapping guess") && taken.problems[0].lost && taken.log);
     let (_, taken) = read_text("dear diary\nnothing happened today\n");
-    assert!(!taken.summary.read && taken.problems[0].lost);
+    assert!(!taken.summary.read && taken.problems[0].lost && !taken.log);
+    assert!(!taken.problems[0].help.contains("mapping"), "{:?}", taken.problems);
 }
 
 #[test]
@@ -380,10 +381,6 @@ fn logs_that_hold_nothing_are_named_with_a_way_out() {
             "format json",
         ),
         ("  - Calling tool transfer with arguments: object with 3 field(s)", "docker mcp gateway"),
-        (
-            r#"{"TimeGenerated":"2026-08-14T09:00:00Z","CorrelationId":"c","Method":"POST","Url":"https://x/mcp","ResponseCode":200,"BackendTime":14,"CallerIpAddress":"192.0.2.1"}"#,
-            "ApiManagementGatewayMCPLog",
-        ),
     ];
     for (line, words) in lines {
         let (events, taken) = read_text(&format!("{line}\n{line}\n"));

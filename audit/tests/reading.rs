@@ -27,7 +27,7 @@ fn drain(mut source: Source) -> (Records, Vec<Problem>, Vec<&'static str>) {
 fn read(bytes: Vec<u8>, limits: Limits) -> (Records, Vec<Problem>, Vec<&'static str>) {
     match Source::of_reader(Box::new(Cursor::new(bytes)), "x.log", 0, &limits) {
         Ok(source) => drain(source),
-        Err(problem) => (Vec::new(), vec![problem], Vec::new()),
+        Err(refusal) => (Vec::new(), vec![refusal.problem], Vec::new()),
     }
 }
 
@@ -143,7 +143,8 @@ fn packed_twice_and_in_several_members_is_unpacked() {
 #[test]
 fn what_is_no_file_is_named() {
     let dir = tempfile::tempdir().unwrap();
-    let refused = |path: &std::path::Path| Source::open(path, 0, &Limits::default()).err().unwrap().message;
+    let refused =
+        |path: &std::path::Path| Source::open(path, 0, &Limits::default()).err().unwrap().problem.message;
     assert!(refused(dir.path()).contains("a directory"));
     let empty = dir.path().join("empty");
     std::fs::write(&empty, "").unwrap();

@@ -6,8 +6,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use unbroken_audit::adapter::formats::Formats;
+use unbroken_audit::adapter::intake;
+use unbroken_audit::adapter::rpc::Keep;
+use unbroken_audit::event::Event;
 use unbroken_audit::finding::{Certainty, Finding, Role};
+use unbroken_audit::mapping::coverage::Coverage;
 use unbroken_audit::run::{Options, run};
+use unbroken_audit::source::Limits;
 use unbroken_contract::breach::Breach;
 
 /// What a log of a format can show of the story: breach and the certainty that is told; a missing one is impossible.
@@ -36,6 +42,8 @@ const CLOSED: &[(Breach, Certainty)] = &[(Twice, Likely), (Lost, Likely), (Dropp
 const TOOLS: &[(Breach, Certainty)] = &[(Twice, Possible), (Lost, Likely), (Dropped, Possible)];
 /// Tools without arguments, and who cut.
 const TOOLS_CUT: &[(Breach, Certainty)] = &[(Twice, Possible), (Lost, Likely), (Dropped, Likely)];
+/// Messages as the client's side of the wire had them, and who closed the connection.
+const WIRE: &[(Breach, Certainty)] = &[(Twice, Likely), (Lost, Proved), (Dropped, Likely)];
 /// Sessions alone.
 const SESSIONS: &[(Breach, Certainty)] = &[(Dropped, Possible)];
 const NOTHING: &[(Breach, Certainty)] = &[];
@@ -131,7 +139,11 @@ const OWN: &[Shows] = &[
     Shows { file: "jaeger_elasticsearch.jsonl", format: "Jaeger in Elasticsearch", found: CLOSED },
     Shows { file: "java_gelf.jsonl", format: "Java SDK in GELF", found: &[(Lost, Likely)] },
     Shows { file: "java_logstash.jsonl", format: "Java SDK", found: &[(Lost, Likely)] },
-    Shows { file: "litellm_no_reason.jsonl", format: "LiteLLM without a reason", found: &[(Lost, Likely)] },
+    Shows {
+        file: "litellm_no_reason.jsonl",
+        format: "LiteLLM without a reason",
+        found: &[(Twice, Likely), (Lost, Likely)],
+    },
     Shows { file: "nginx_hex_escapes.jsonl", format: "nginx without escape=json", found: CLOSED },
     Shows { file: "nginx_text.log", format: "ingress-nginx, default text", found: NOTHING },
     Shows {
@@ -162,6 +174,57 @@ const OWN: &[Shows] = &[
     Shows { file: "wrap_otlp_lines.jsonl", format: "OTLP logs of a file's lines", found: CLOSED },
     Shows { file: "wrap_splunk.jsonl", format: "Splunk", found: CLOSED },
     Shows { file: "wrap_vector.jsonl", format: "Vector", found: CLOSED },
+    Shows { file: "tshark_ek.jsonl", format: "tshark, -T ek", found: WIRE },
+    Shows { file: "tshark_json.json", format: "tshark, -T json", found: WIRE },
+    Shows { file: "envoy_ai_gateway_log.jsonl", format: "Envoy AI Gateway, debug log", found: NOTHING },
+    Shows { file: "envoy_ai_gateway_log.log", format: "Envoy AI Gateway, debug log as text", found: NOTHING },
+    Shows { file: "azure_apim_gateway.jsonl", format: "Azure API Management, gateway log", found: ALL },
+    Shows {
+        file: "azure_apim_gateway_tables.json",
+        format: "Azure API Management, gateway log from Log Analytics",
+        found: ALL,
+    },
+    Shows {
+        file: "azure_apim_gateway_diagnostic.jsonl",
+        format: "Azure API Management, gateway log of diagnostic settings",
+        found: BODIES,
+    },
+    Shows {
+        file: "otlp_mcp_logs.jsonl",
+        format: "OTLP logs with MCP attributes",
+        found: &[(Twice, Possible)],
+    },
+    Shows {
+        file: "otlp_mcp_exchange_logs.jsonl",
+        format: "OTLP logs of exchanges with MCP attributes",
+        found: BODIES,
+    },
+    Shows { file: "express_winston.jsonl", format: "express-winston", found: BODIES },
+    Shows { file: "rmcp_text.log", format: "rmcp, server, text lines", found: &[(Twice, Possible)] },
+    Shows { file: "wrap_datadog_api.json", format: "Datadog API", found: CLOSED },
+    Shows { file: "wrap_cloudwatch_insights.csv", format: "CloudWatch Insights, CSV", found: CLOSED },
+    Shows {
+        file: "wrap_cloudwatch_insights_fields.json",
+        format: "CloudWatch Insights, query for fields",
+        found: CLOSED,
+    },
+    Shows { file: "wrap_splunk.csv", format: "Splunk, CSV", found: CLOSED },
+    Shows { file: "wrap_logcli_text.txt", format: "Loki, logcli's text", found: CLOSED },
+    Shows {
+        file: "wrap_elasticsearch_fields.json",
+        format: "Elasticsearch, query for fields",
+        found: CLOSED,
+    },
+    Shows { file: "kong_batches.jsonl", format: "Kong AI Gateway, batches", found: BODIES },
+    Shows { file: "traefik_dropped_fields.jsonl", format: "Traefik with dropped fields", found: SESSIONS },
+    Shows {
+        file: "envoy_metadata_parts.jsonl",
+        format: "Envoy with the MCP filter, parts by name",
+        found: ALL,
+    },
+    Shows { file: "tempo.json", format: "Grafana Tempo, trace", found: &[(Twice, Likely)] },
+    Shows { file: "nginx_request_line.jsonl", format: "nginx with $request", found: CLOSED },
+    Shows { file: "caddy_nanoseconds.jsonl", format: "Caddy, durations in nanoseconds", found: SESSIONS },
 ];
 
 fn repository() -> PathBuf {
@@ -229,6 +292,25 @@ fn every_format_of_our_own_tells_its_story() {
         assert!(name == "README.md" || listed.contains(&&*name), "{name} is tested by nobody");
     }
     check(&folder, OWN, ("e94b2c18-0d77-4c3e-91ab-3fb0dd5e3303", "read_rate"));
+}
+
+/// What `mapping test` says of a log holds: what it calls impossible is found in none.
+#[test]
+fn what_a_log_is_said_to_lack_is_never_found_in_it() {
+    let formats = Formats::load(&[]).unwrap();
+    let folder = repository().join("fixtures/logs/formats");
+    for shows in OWN {
+        let mut coverage = Coverage::default();
+        let path = folder.join(shows.file);
+        let count = &mut |event: Event| coverage.count(&event);
+        intake::read(&path, 0, &formats, &Limits::default(), Keep::default(), count);
+        let impossible: Vec<&str> =
+            coverage.limits().iter().filter(|limit| limit.impossible).map(|limit| limit.breaches).collect();
+        for (breach, _) in shows.found {
+            let named = |list: &&str| list.split(", ").any(|id| id == breach.id());
+            assert!(!impossible.iter().any(named), "{}: {} is said to be impossible", shows.file, breach);
+        }
+    }
 }
 
 #[test]

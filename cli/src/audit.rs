@@ -2,15 +2,17 @@
 //! Knows no log format.
 
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 use unbroken_audit::cost::{Costs, STAGES};
 use unbroken_audit::run::Summary;
+use unbroken_audit::source::{self, Input};
 
 /// What to audit.
 #[derive(Args, Debug)]
 pub(crate) struct AuditArgs {
-    /// Transport logs, plain or compressed; the order does not matter; `-`: the standard input
+    /// Transport logs, plain or compressed, or folders of them; the order does not matter; `-`: the standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// A mapping file for logs of another shape; may be given several times
@@ -49,22 +51,32 @@ pub(crate) struct AuditArgs {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) tables: Option<PathBuf>,
+    /// The files to read, looked for once: what the run writes into a folder is none of them.
+    #[arg(skip)]
+    inputs: OnceLock<Vec<Input>>,
 }
 
 impl AuditArgs {
-    /// The files, each once, in an order that the command line has no say in.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let mut files = self.files.clone();
-        files.sort();
-        files.dedup();
-        files
+    /// The files to read, each once, in an order that the command line has no say in; of a folder, the files in it.
+    pub(crate) fn inputs(&self) -> &[Input] {
+        self.inputs.get_or_init(|| {
+            let mut inputs = source::inputs(&self.files);
+            let state = self.state.as_ref().and_then(|path| path.canonicalize().ok());
+            inputs.retain(|input| !input.found || state.is_none() || input.path.canonicalize().ok() != state);
+            inputs.sort_by(|a, b| a.path.cmp(&b.path));
+            inputs
+        })
+    }
+
+    /// Their paths.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.inputs().iter().map(|input| input.path.clone()).collect()
     }
 
     /// Bytes of all files; none if one of them does not tell.
     pub(crate) fn length(&self) -> Option<u64> {
-        let length =
-            |path: &PathBuf| path.metadata().ok().filter(|kind| kind.is_file()).map(|kind| kind.len());
-        self.files().iter().map(length).sum()
+        let length = |path: &Path| path.metadata().ok().filter(|kind| kind.is_file()).map(|kind| kind.len());
+        self.inputs().iter().map(|input| length(&input.path)).sum()
     }
 }
 

@@ -65,17 +65,18 @@ impl Work<'_> {
                 let seen = match &args.tables {
                     Some(folder) => {
                         let mut tables = unbroken_audit::table::Tables::default();
-                        let seen = run::run_into(&args.files(), &options, &mut emit, Some(&mut tables));
+                        let seen = run::run_into(args.inputs(), &options, &mut emit, Some(&mut tables));
                         crate::table::write(folder, &tables, &crate::output::secrets(shared)?)?;
                         seen
                     }
                     None => progress::during(&costs, args.length(), || {
-                        run::run(&args.files(), &options, &mut emit)
+                        run::run_into(args.inputs(), &options, &mut emit, None)
                     }),
                 };
                 #[cfg(not(feature = "parquet"))]
-                let seen =
-                    progress::during(&costs, args.length(), || run::run(&args.files(), &options, &mut emit));
+                let seen = progress::during(&costs, args.length(), || {
+                    run::run_into(args.inputs(), &options, &mut emit, None)
+                });
                 if args.stats {
                     eprintln!("{}", crate::audit::stats(&seen, &costs, begun.elapsed()));
                 }
@@ -109,7 +110,7 @@ impl Work<'_> {
     fn inputs(self) -> Vec<PathBuf> {
         match self {
             Work::Code(args) => args.paths.clone(),
-            Work::Traffic(args) => args.files(),
+            Work::Traffic(args) => args.paths(),
         }
     }
 }

@@ -72,8 +72,8 @@ fn guess(log: &Path, out: &mut String) -> Result<u8, Fault> {
     }
     let mut source = match Source::open(log, 0, &Limits::default()) {
         Ok(source) => source,
-        Err(problem) => {
-            let source = io::Error::other(problem.message);
+        Err(refusal) => {
+            let source = io::Error::other(refusal.problem.message);
             return Err(Fault::Unreadable { path: log.to_owned(), source });
         }
     };

@@ -139,6 +139,59 @@ fn a_directory_and_a_file_that_is_not_there() {
     named(&bench.0.path().join("gone.log"));
 }
 
+#[test]
+fn what_is_no_log_is_called_what_it_is_and_no_mapping_is_advised() {
+    let bench = Bench::new();
+    let pretty = "{\n  \"title\": \"what happened\",\n  \"count\": 3\n}\n";
+    for (name, content, what) in [
+        (
+            "nginx.conf",
+            "worker_processes 1;\nhttp {\n  server {\n    listen 80;\n  }\n}\n",
+            "a configuration",
+        ),
+        ("truth.json", pretty, "a JSON document that lists no records"),
+        ("page.html", "<!DOCTYPE html>\n<html><body>x</body></html>\n", "an XML or HTML document"),
+        ("photo.png", "\u{89}PNG", "an image"),
+        ("table.parquet", "PAR1....PAR1", "a Parquet file"),
+    ] {
+        let bytes: Vec<u8> = content.chars().map(|c| c as u8).collect();
+        let told = named(&bench.file(name, &bytes)).out;
+        assert!(told.contains(&format!("this is {what}")) && !told.contains("mapping"), "{name}: {told}");
+    }
+    let csv = bench.file("own.csv", b"who,what\nme,this\nyou,that\n");
+    assert!(named(&csv).out.contains("mapping guess"), "a table's columns can be mapped");
+}
+
+#[test]
+fn a_folder_is_read_and_what_is_no_log_in_it_is_skipped() {
+    let run = &shipped()[0];
+    let logs: Vec<PathBuf> = fs::read_dir(run)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl" || end == "gz" || end == "log"))
+        .collect();
+    assert!(logs.len() > 3 && run.join("truth.json").is_file());
+    let (one, all) = (audit("json", std::slice::from_ref(run), &[]), audit("json", &logs, &[]));
+    assert_eq!(one.code, all.code, "{}", one.out);
+    let findings = |out: &str| -> Vec<String> {
+        out.lines().filter(|line| line.contains("\"breach\"")).map(str::to_owned).collect()
+    };
+    assert_eq!(findings(&one.out), findings(&all.out));
+    let told = summary(&one.out);
+    let problems = told["problems"].as_array().expect("a list");
+    let of =
+        |name: &str| problems.iter().find(|p| p["path"].as_str().is_some_and(|path| path.ends_with(name)));
+    assert_eq!(of("truth.json").expect("it is named")["lost"], false, "{told}");
+    assert!(problems.iter().all(|problem| problem["lost"] == false), "{told}");
+    // A log that nobody can read is another matter, wherever it was found.
+    let bench = Bench::new();
+    bench.file("a.log", format!("{}\n", nginx_line()).as_bytes());
+    bench.file(".hidden", b"\x89PNG");
+    assert_eq!(audit("json", &[bench.0.path().to_owned()], &[]).code, 0);
+    bench.file("b.jsonl", b"{\"some\":1,\"keys\":2}\n{\"some\":1,\"keys\":2}\n");
+    assert_eq!(audit("json", &[bench.0.path().to_owned()], &[]).code, 4);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_fifo_that_nobody_writes_to() {

@@ -197,10 +197,25 @@ impl<'de: 'a, 'a> Deserialize<'de> for Field<'a> {
     }
 }
 
+/// Reads a value of which an object or list counts as its JSON text: a body may be logged as text or as it is.
+pub struct Whole<'a>(pub Field<'a>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Whole<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&'de serde_json::value::RawValue>::deserialize(deserializer)?.get();
+        if raw.starts_with(['{', '[']) {
+            return Ok(Whole(Field(Cow::Borrowed(raw))));
+        }
+        serde_json::from_str(raw).map(Whole).map_err(serde::de::Error::custom)
+    }
+}
+
 /// Declares a record's fields, each under the keys that it is met under. A key that comes twice, or two keys of one
-/// field, are no error: the first that holds something counts.
+/// field, are no error: the first that holds something counts. `whole`: an object counts as its text.
 macro_rules! record_fields {
-    ($(#[$doc:meta])* $name:ident { $($slot:ident: $($key:literal)|+;)* }) => {
+    (@read $map:ident) => { $map.next_value::<$crate::adapter::field::Field<'de>>()? };
+    (@read $map:ident whole) => { $map.next_value::<$crate::adapter::field::Whole<'de>>()?.0 };
+    ($(#[$doc:meta])* $name:ident { $($slot:ident: $($key:literal)|+ $(=> $kind:ident)?;)* }) => {
         $(#[$doc])*
         #[derive(Default)]
         struct $name<'a> {
@@ -220,7 +235,7 @@ macro_rules! record_fields {
                         while let Some(key) = map.next_key::<$crate::adapter::field::Field<'de>>()? {
                             match key.as_str() {
                                 $($($key)|+ => {
-                                    let value = map.next_value()?;
+                                    let value = $crate::adapter::field::record_fields!(@read map $($kind)?);
                                     $crate::adapter::field::first(&mut line.$slot, value);
                                 })*
                                 _ => {

@@ -6,6 +6,7 @@ use super::haproxy::Haproxy;
 use super::har::Capture;
 use super::nginx::Nginx;
 use super::rpc::Keep;
+use super::tshark::Packets;
 use super::wire::Wire;
 use super::{Adapter, Reader, RecordProblem};
 use crate::event::Event;
@@ -41,6 +42,7 @@ pub const SHIPPED: &[(&str, &str)] = shipped![
     "edge-jsonl",
     "envoy",
     "envoy-ai-gateway",
+    "envoy-ai-gateway-log",
     "envoy-text",
     "fastmcp",
     "gcp-lb",
@@ -59,6 +61,8 @@ pub const SHIPPED: &[(&str, &str)] = shipped![
     "otlp-dotnet-span",
     "otlp-http-span",
     "otlp-mcp-client-span",
+    "otlp-mcp-exchange-log",
+    "otlp-mcp-log",
     "otlp-mcp-span",
     "otlp-other",
     "pino-http",
@@ -72,6 +76,7 @@ pub const SHIPPED: &[(&str, &str)] = shipped![
     "unbroken",
     "uvicorn",
     "w3c",
+    "winston",
     "wire",
 ];
 
@@ -101,6 +106,7 @@ enum Kind {
     Haproxy,
     Har,
     Wire,
+    Packets,
     None,
 }
 
@@ -174,7 +180,10 @@ fn format(file: &file::File) -> Result<Format, MappingError> {
         Some("haproxy") => Kind::Haproxy,
         Some("har") => Kind::Har,
         Some("wire") => Kind::Wire,
-        Some(other) => return Err(MappingError::value("reader", other, "nginx, haproxy, har or wire")),
+        Some("tshark") => Kind::Packets,
+        Some(other) => {
+            return Err(MappingError::value("reader", other, "nginx, haproxy, har, wire or tshark"));
+        }
     };
     Ok(Format { name: file.name.clone(), about: file.about.clone(), skip: file.detect.skip.clone(), kind })
 }
@@ -188,6 +197,7 @@ impl Format {
             Kind::Haproxy => FileReader::Each(Box::new(Haproxy)),
             Kind::Har => FileReader::Ordered(Box::new(Capture::of_preface(preface, keep))),
             Kind::Wire => FileReader::Ordered(Box::new(Wire::new(keep))),
+            Kind::Packets => FileReader::Ordered(Box::new(Packets::new(keep))),
             Kind::None => FileReader::Nothing,
         }
     }

@@ -8,6 +8,7 @@ use super::{Adapter, RecordProblem};
 use crate::event::{
     Attempt, Cause, Counts, Delivered, End, Event, Known, Logged, Nanos, Phase, Time, Vantage,
 };
+use crate::mapping::clock;
 use crate::source::Record;
 
 /// The reader of HAProxy's JSON access logs.
@@ -17,7 +18,7 @@ pub struct Haproxy;
 record_fields! {
     Line {
         epoch: "ts";
-        time: "time" | "tr" | "request_date" | "t";
+        time: "time" | "tr" | "request_date" | "t" | "timestamp" | "@timestamp" | "date";
         accepted: "accept_date";
         remote_addr: "remote_addr" | "client_ip" | "src" | "ci";
         remote_port: "remote_port" | "client_port" | "cp";
@@ -46,7 +47,7 @@ record_fields! {
         traceparent: "traceparent" | "req_traceparent";
         content_type: "content_type_out" | "res_content_type";
         retry_after: "retry_after" | "res_retry_after";
-        request_body: "request_body" | "req_body" | "body";
+        request_body: "request_body" | "req_body" | "body" => whole;
     }
 }
 
@@ -78,8 +79,12 @@ fn time_of(line: &Line<'_>, record: &Record<'_>) -> Option<Time> {
     let milli = 1_000_000;
     let length = line.active.millis();
     // `%Ts.%ms`, under the name of its own or of the time.
-    let decimal = |text| field::decimal(text, 9);
+    let decimal = |text: &str| clock::epoch_unit(text).and_then(|unit| clock::epoch(text, unit));
     let epoch = line.epoch.get().and_then(decimal).or_else(|| line.time.get().and_then(decimal));
+    // A time with its zone, as `%[accept_date,utime(…)]` or the shipper writes it.
+    if let Some((at, zoned)) = line.time.get().and_then(clock::rfc3339) {
+        return Some(Time { zone_assumed: !zoned, ..access::started(at, length, milli) });
+    }
     let request = line.time.get().and_then(field::common_log_time);
     if let Some((local, zoned)) = request {
         let zone = if zoned { 0 } else { epoch.map_or(0, |epoch| zone_offset(local, epoch)) };

@@ -4,6 +4,7 @@
 use super::RecordProblem;
 use super::detect::Verdict;
 use super::formats::{FileReader, Formats};
+use super::part;
 use super::rpc::Keep;
 use super::unread;
 use crate::cost::{Costs, Stage};
@@ -11,10 +12,8 @@ use crate::event::{Event, Place};
 use crate::ledger::Entry;
 use crate::mapping::{CallMark, Glance};
 use crate::run::{FileSummary, Problem};
-use crate::source::{self, Batch, Limits, Record, Source, Troubles};
+use crate::source::{self, Batch, Limits, Record, Refusal, Source, Troubles};
 use rayon::prelude::*;
-use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -30,6 +29,8 @@ pub struct Taken {
     pub summary: FileSummary,
     /// What could not be read.
     pub problems: Vec<Problem>,
+    /// It is a log, or may be one whose shape nobody knows.
+    pub log: bool,
 }
 
 /// Reads the whole file at `path` and hands its events to `sink`, in the order of the file.
@@ -82,11 +83,11 @@ impl<'f> Intake<'f> {
                     ..Reading::new(source, path, formats, keep)
                 }))
             }
-            Err(problem) => {
+            Err(Refusal { problem, log }) => {
                 let format = problem.message.clone();
                 let summary =
                     FileSummary { path: problem.path.clone(), format, read: false, records: 0, events: 0 };
-                State::Done(Box::new(Taken { summary, problems: vec![problem] }))
+                State::Done(Box::new(Taken { summary, problems: vec![problem], log }))
             }
         };
         Intake { state }
@@ -239,16 +240,22 @@ impl<'f> Reading<'f> {
     }
 
     fn read_told(&mut self, record: Record<'_>, sink: &mut Sink<'_>) {
-        match self.formats.tell(record.bytes) {
+        let told = self.formats.tell(record.bytes);
+        let whole = match told {
+            Verdict::One(format) => self.formats.get(format).skip.is_none(),
+            Verdict::Tie(..) => true,
+            Verdict::Unknown => false,
+        };
+        if !whole && let Some((format, part)) = part::known(self.formats, record.bytes) {
+            return self.read_as(format, Record { bytes: &part, ..record }, sink);
+        }
+        match told {
             Verdict::One(format) => self.read_as(format, record, sink),
             Verdict::Tie(a, b) => {
                 self.tied += 1;
                 self.ties.get_or_insert((a, b));
             }
-            Verdict::Unknown => match self.subtree(record.bytes) {
-                Some((format, inner)) => self.read_as(format, Record { bytes: inner, ..record }, sink),
-                None => self.leave_out(record),
-            },
+            Verdict::Unknown => self.leave_out(record),
         }
     }
 
@@ -271,21 +278,6 @@ impl<'f> Reading<'f> {
         if let Err(problem) = read {
             self.note(record.origin.place, &problem);
         }
-    }
-
-    /// The one part of an unknown record that is a record itself: log pipelines keep the parsed line under a name.
-    fn subtree<'r>(&self, record: &'r [u8]) -> Option<(usize, &'r [u8])> {
-        let parts = serde_json::from_slice::<BTreeMap<Cow<'_, str>, &'r RawValue>>(record).ok()?;
-        let mut found = parts
-            .values()
-            .map(|raw| raw.get().as_bytes())
-            .filter(|raw| raw.first() == Some(&b'{'))
-            .filter_map(|raw| match self.formats.tell(raw) {
-                Verdict::One(format) if self.formats.get(format).skip.is_none() => Some((format, raw)),
-                _ => None,
-            });
-        let first = found.next()?;
-        found.next().is_none().then_some(first)
     }
 
     fn leave_out(&mut self, record: Record<'_>) {
@@ -325,8 +317,9 @@ impl<'f> Reading<'f> {
         let read: Vec<usize> =
             self.counts.keys().copied().filter(|i| self.formats.get(*i).skip.is_none()).collect();
         let format = self.format_shown(&read);
+        let mut log = true;
         if read.is_empty() && self.counts.is_empty() {
-            self.refuse();
+            log = self.refuse();
         } else {
             self.note_left_out();
         }
@@ -339,7 +332,7 @@ impl<'f> Reading<'f> {
             records: self.records,
             events: self.events,
         };
-        Taken { summary, problems }
+        Taken { summary, problems, log }
     }
 
     fn format_shown(&self, read: &[usize]) -> String {
@@ -362,24 +355,27 @@ impl<'f> Reading<'f> {
         if layers.is_empty() { names } else { format!("{names} in {}", layers.join(" in ")) }
     }
 
-    /// Nothing of the file was recognised: says what was considered.
-    fn refuse(&mut self) {
+    /// Nothing of the file was recognised: says what it is and what was considered. False: it is no log.
+    fn refuse(&mut self) -> bool {
         let place = self.first_unknown.as_ref().map(|(place, _)| *place);
         if let Some((a, b)) = self.ties {
             let (a, b) = (&self.formats.get(a).name, &self.formats.get(b).name);
             let message = format!("the records fit {a} and {b} equally well");
             self.troubles.note(place, &message, "name the format with --mapping FILE", true);
-            return;
+            return true;
         }
-        let near =
-            self.first_unknown.as_ref().map(|(_, head)| self.formats.nearest(head)).unwrap_or_default();
+        let nature = self.source.nature(self.records);
+        let near = match &self.first_unknown {
+            Some((_, head)) if nature.log => self.formats.nearest(head),
+            _ => Vec::new(),
+        };
         let near: Vec<String> = near.iter().map(|(name, missing)| format!("{name} (no {missing})")).collect();
         let message = match near.as_slice() {
-            [] => "no known log format".to_owned(),
-            near => format!("no known log format; nearest: {}", near.join(", ")),
+            [] => format!("this is {}", nature.what),
+            near => format!("this is {}; nearest: {}", nature.what, near.join(", ")),
         };
-        let help = "describe it in a mapping file; `unbroken mapping guess FILE` proposes one";
-        self.troubles.note(place, &message, help, true);
+        self.troubles.note(place, &message, nature.help, true);
+        nature.log
     }
 
     fn note_left_out(&mut self) {

@@ -8,6 +8,7 @@ use super::{Adapter, RecordProblem};
 use crate::event::{
     Attempt, Cause, Counts, Delivered, Event, Known, Logged, Phase, Time, TimeMeans, Vantage,
 };
+use crate::mapping::clock;
 use crate::source::Record;
 
 /// The reader of nginx's JSON access logs.
@@ -27,6 +28,7 @@ record_fields! {
         forwarded_for: "http_x_forwarded_for" | "x_forwarded_for";
         subject: "remote_user" | "jwt_sub";
         method: "request_method" | "method";
+        line: "request";
         uri: "request_uri" | "uri" | "path";
         host: "http_host" | "host";
         status: "status";
@@ -50,7 +52,7 @@ record_fields! {
         traceparent: "http_traceparent" | "traceparent";
         content_type: "sent_http_content_type" | "content_type_out";
         retry_after: "sent_http_retry_after" | "retry_after";
-        request_body: "request_body";
+        request_body: "request_body" => whole;
     }
 }
 
@@ -71,7 +73,7 @@ impl Adapter for Nginx {
             }
         };
         let time = time_of(&line, &record).ok_or(RecordProblem::NoTime)?;
-        let mut draft = Draft::new(access::method_of(line.method.get().unwrap_or_default()), time);
+        let mut draft = Draft::new(access::method_of(method(&line).unwrap_or_default()), time);
         fill_request(&mut draft, &line, keep);
         fill_response(&mut draft, &line);
         draft.finish(&record, Vantage::Proxy, sink);
@@ -79,12 +81,25 @@ impl Adapter for Nginx {
     }
 }
 
+fn method<'l>(line: &'l Line<'_>) -> Option<&'l str> {
+    line.method.get().or_else(|| request_line(line).map(|(method, _)| method))
+}
+
+/// The parts of `$request`, `POST /mcp HTTP/1.1`.
+fn request_line<'l>(line: &'l Line<'_>) -> Option<(&'l str, Option<&'l str>)> {
+    let mut words = line.line.get()?.split(' ');
+    let method = words.next().filter(|word| word.bytes().all(|b| b.is_ascii_uppercase()))?;
+    Some((method, words.next()))
+}
+
 fn time_of(line: &Line<'_>, record: &Record<'_>) -> Option<Time> {
     let length = line.length.seconds();
     if let Some(text) = line.msec.get()
-        && let Some(at) = field::decimal(text, 9)
+        && let Some(at) = clock::any(text).filter(|_| clock::epoch_unit(text).is_some())
     {
-        return Some(access::ended(at, length, field::precision(text)));
+        // `$msec` has three decimals; a pipeline may have made whole milliseconds of it.
+        let precision = field::precision(text).min(clock::epoch_unit(text).unwrap_or(clock::SECOND));
+        return Some(access::ended(at, length, precision));
     }
     let second = 1_000_000_000;
     if let Some(at) = line.time.get().or(line.msec.get()).and_then(field::rfc3339) {
@@ -108,7 +123,7 @@ fn fill_request(draft: &mut Draft, line: &Line<'_>, keep: Keep) {
     access::trace(line.traceparent.get(), &mut draft.keys);
     let exchange = &mut draft.exchange;
     exchange.host = line.host.text();
-    exchange.path = line.uri.get().map(access::path_of);
+    exchange.path = line.uri.get().or_else(|| request_line(line)?.1).map(access::path_of);
     let request = &mut exchange.request;
     request.session = line.session_in.text();
     request.last_event_id = line.last_event_id.text();

@@ -38,17 +38,17 @@ pub fn clf(text: &str) -> Option<(Nanos, bool)> {
     Some((at(day, clock - offset, fraction)?, zoned))
 }
 
-/// nginx's error log: `2026/11/29 14:08:44`, local time without a zone.
+/// nginx's error log: `2026/11/29 14:08:44`, local time without a zone; Envoy's documentation has it with `T` and a zone.
 pub fn slashed(text: &str) -> Option<(Nanos, bool)> {
     let b = text.as_bytes();
-    if b.len() < 19 || b[4] != b'/' || b[7] != b'/' || b[10] != b' ' {
+    if b.len() < 19 || b[4] != b'/' || b[7] != b'/' || !matches!(b[10], b' ' | b'T') {
         return None;
     }
     let day = days(number(&b[0..4])?, number(&b[5..7])?, number(&b[8..10])?)?;
     let clock = seconds(number(&b[11..13])?, number(&b[14..16])?, number(&b[17..19])?)?;
     let (fraction, rest) = fraction(&b[19..])?;
-    rest.is_empty().then_some(())?;
-    Some((at(day, clock, fraction)?, false))
+    let (offset, zoned) = zone(rest.trim_ascii_start())?;
+    Some((at(day, clock - offset, fraction)?, zoned))
 }
 
 /// A decimal number of units of `unit` nanoseconds since the epoch, read exactly, not as a float.
@@ -147,6 +147,21 @@ pub fn span(text: &str) -> Option<Nanos> {
         rest = &rest[unit..];
     }
     Some(total)
+}
+
+/// A duration as zap's encoders write it: text, seconds as a float, or whole milliseconds or nanoseconds. A float of
+/// measured seconds has decimals, and no request through a proxy takes less than a tenth of a millisecond.
+pub fn zap_span(text: &str) -> Option<Nanos> {
+    if text.ends_with(|c: char| c.is_ascii_alphabetic()) {
+        return span(text);
+    }
+    let whole = text.bytes().all(|b| b.is_ascii_digit());
+    let unit = match text.len() {
+        _ if !whole => SECOND,
+        0..=5 => 1_000_000,
+        _ => 1,
+    };
+    epoch(text, unit)
 }
 
 /// Nanoseconds of a unit's name.

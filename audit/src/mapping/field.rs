@@ -58,7 +58,11 @@ impl Compiler<'_> {
             Field::Full(full) => full,
         };
         for field in &full.first {
-            self.choices(field, into)?;
+            match field {
+                // A plain key is read in the way that is said of all.
+                Field::Key(key) => self.key(key, full, into)?,
+                Field::Full(_) => self.choices(field, into)?,
+            }
         }
         if let Some(key) = &full.key {
             self.key(key, full, into)?;

@@ -108,6 +108,8 @@ pub struct Input {
     pub pattern: Option<String>,
     /// Records are JSON strings in this field; the record's own keys stay visible under it (`json:message` gives `message.…`).
     pub nested: Vec<String>,
+    /// Fields that may hold JSON as text: what is in it counts as if it stood there unquoted.
+    pub unpacked: Vec<String>,
 }
 
 /// `[absent]`.
@@ -150,7 +152,7 @@ pub struct FullField {
     pub regex: Option<String>,
     /// Steps: `json`, `mcp_base64`, `rust_debug`, `pydantic`, `python`, `ptr:/…`, `untyped`.
     pub decode: Vec<String>,
-    /// `ns`, `us`, `ms`, `s`, `text` (`60020ms`, `1m0.02s`).
+    /// `ns`, `us`, `ms`, `s`, `text` (`60020ms`, `1m0.02s`), `zap` (text, or seconds with decimals, or whole ns or ms).
     pub unit: Option<String>,
     /// `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns`, `epoch` (by magnitude), `rfc3339`, `clf`, `slashed`, `any`.
     pub format: Option<String>,
@@ -190,7 +192,7 @@ pub struct Time {
     /// How long the exchange took.
     #[serde(default)]
     pub duration: Option<Field>,
-    /// The other end, where the record tells both.
+    /// The end of an exchange whose start is `at`: where the record tells no duration, or has no `at`.
     #[serde(default)]
     pub end: Option<Field>,
 }

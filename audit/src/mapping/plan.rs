@@ -34,6 +34,8 @@ pub struct Plan {
     trails: OnceLock<Vec<Trail>>,
     pub(super) pattern: Option<(Regex, Vec<(String, Slot)>)>,
     pub(super) nested: Vec<Value>,
+    /// Where JSON may stand as text, and the node that it stands for.
+    unpacked: Vec<(Slot, usize)>,
     pub(super) time: Option<TimeParts>,
     pub(super) exchange: Option<ExchangeParts>,
     pub(super) instance: Value,
@@ -149,10 +151,13 @@ impl Plan {
             parts: file.rpc.as_ref().map(|rpc| message::compile(rpc, &mut c)).transpose()?,
             ends: ending::compile(&file.end, &mut c)?,
             lines: line::compile(&file.line, &mut c)?,
+            unpacked: Vec::new(),
             tree: Tree::default(),
             trails: OnceLock::new(),
         };
-        Ok(Plan { tree: c.tree, ..plan })
+        let paths = file.input.unpacked.iter().flat_map(|key| super::paths(key));
+        let unpacked = paths.filter_map(|path| Some((c.tree.want(&path), c.tree.node(&path)?))).collect();
+        Ok(Plan { unpacked, tree: c.tree, ..plan })
     }
 
     /// Who writes these records.
@@ -176,9 +181,13 @@ impl Plan {
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), RecordProblem> {
         let inner = self.nested_texts(record);
+        let below = self.unpacked_texts(record);
         let mut row = self.row(record)?;
         for text in &inner {
             self.tree.collect_more(text, &mut row.slots);
+        }
+        for (node, text) in &below {
+            self.tree.collect_below(*node, text, &mut row.slots);
         }
         let time = self.time(&row, record);
         if let Some(said) = line::read(&self.lines, &mut row, &self.absent, keep) {
@@ -234,6 +243,18 @@ impl Plan {
         let Ok(row) = self.row(record) else { return Vec::new() };
         let texts = self.nested.iter().filter_map(|value| value.text(&row, &[]));
         texts.filter(|t| t.trim_ascii_start().starts_with('{')).map(std::borrow::Cow::into_owned).collect()
+    }
+
+    fn unpacked_texts(&self, record: &Record<'_>) -> Vec<(usize, String)> {
+        if self.unpacked.is_empty() {
+            return Vec::new();
+        }
+        let Ok(row) = self.row(record) else { return Vec::new() };
+        let text = |(slot, node): &(Slot, usize)| {
+            let text = super::slot::text(row.slots.get(*slot).copied().flatten()?)?;
+            text.trim_ascii_start().starts_with('{').then(|| (*node, text.into_owned()))
+        };
+        self.unpacked.iter().filter_map(text).collect()
     }
 
     fn read_exchange(
@@ -348,7 +369,18 @@ impl Plan {
     pub(super) fn time(&self, row: &Row<'_>, record: &Record<'_>) -> Option<Time> {
         let parts = self.time.as_ref()?;
         let length = parts.duration.duration(row, &self.absent);
+        let ended = parts.end.time(row, &self.absent);
         let Some(stamp) = parts.at.time(row, &self.absent) else {
+            if let Some(end) = ended {
+                return Some(Time {
+                    at: end.at,
+                    means: TimeMeans::End,
+                    start: length.and_then(|length| end.at.checked_sub(length)),
+                    end: Some(end.at),
+                    precision: end.precision,
+                    zone_assumed: !end.zoned,
+                });
+            }
             let at = record.shipped.at?;
             return Some(Time {
                 at,
@@ -360,9 +392,9 @@ impl Plan {
             });
         };
         let at = stamp.at;
-        let end = parts.end.time(row, &self.absent).map(|s| s.at).filter(|end| *end >= at);
+        let end = ended.map(|end| end.at).filter(|end| *end >= at);
         let (start, end) = match parts.means {
-            TimeMeans::Start => (Some(at), end.or(length.and_then(|l| at.checked_add(l)))),
+            TimeMeans::Start => (Some(at), length.and_then(|l| at.checked_add(l)).or(end)),
             TimeMeans::End => (length.and_then(|l| at.checked_sub(l)), Some(at)),
             _ => (None, None),
         };

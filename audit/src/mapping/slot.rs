@@ -92,6 +92,18 @@ impl Tree {
         slots.resize(self.slots, None);
     }
 
+    /// The node of a path whose value is wanted.
+    pub(crate) fn node(&self, path: &[Step]) -> Option<usize> {
+        path.iter().try_fold(0, |at, step| {
+            let node = &self.nodes[at];
+            let (list, name) = match step {
+                Step::Exact(name) => (&node.exact, name.clone()),
+                Step::Folded(name) => (&node.folded, fold(name)),
+            };
+            list.iter().find(|(known, _)| **known == name).map(|(_, child)| *child)
+        })
+    }
+
     /// A place for every wanted value of a text record.
     pub fn empty_texts<'a>(&self) -> Vec<Option<&'a str>> {
         vec![None; self.slots]
@@ -121,6 +133,12 @@ impl Tree {
         let start = record.len() - record.trim_ascii_start().len();
         // A nested text that is no JSON leaves its slots empty.
         let _ = self.walk(record, start, 0, slots);
+    }
+
+    /// Collects from a text that stands for the object at `node`.
+    pub(crate) fn collect_below<'a>(&self, node: usize, record: &'a str, slots: &mut Slots<'a>) {
+        let start = record.len() - record.trim_ascii_start().len();
+        let _ = self.walk(record, start, node, slots);
     }
 
     /// Walks the object at `at`, whose keys are those of the node, and gives its end.

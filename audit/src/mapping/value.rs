@@ -63,6 +63,8 @@ pub(super) enum Decode {
 pub(super) enum Unit {
     Nanos(Nanos),
     Text,
+    /// As zap's encoders write it.
+    Zap,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -95,9 +97,10 @@ impl Choice {
     pub(super) fn with(source: Source, full: &FullField) -> Result<Self, MappingError> {
         let unit = full.unit.as_deref().map(|name| match name {
             "text" => Ok(Unit::Text),
+            "zap" => Ok(Unit::Zap),
             other => clock::unit_of(other)
                 .map(Unit::Nanos)
-                .ok_or_else(|| MappingError::value("unit", other, "ns, us, ms, s or text")),
+                .ok_or_else(|| MappingError::value("unit", other, "ns, us, ms, s, text or zap")),
         });
         let format = full.format.as_deref().map(|name| {
             Ok(match name {
@@ -332,6 +335,7 @@ impl Value {
             let text = c.read(row, absent, false)?;
             let nanos = match c.unit {
                 Some(Unit::Text) => clock::span(&text),
+                Some(Unit::Zap) => clock::zap_span(&text),
                 Some(Unit::Nanos(unit)) => clock::epoch(&text, unit),
                 None => clock::epoch(&text, clock::SECOND),
             };

@@ -1,6 +1,7 @@
 //! A file as a stream of plain bytes: kinds of file, compression told by magic numbers, peeled to a fixed point.
 //! Knows nothing of lines or records.
 
+use super::nature::{self, Nature};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -20,9 +21,12 @@ pub(crate) enum Unopenable {
     /// Not a regular file.
     #[error("this is {0}, not a file")]
     Kind(&'static str),
-    /// A format that the program does not unpack.
-    #[error("this is {0}")]
-    Packed(&'static str, &'static str),
+    /// Compressed too often.
+    #[error("this is compressed more than {MOST_LAYERS} times over")]
+    Deep,
+    /// Something that is not read.
+    #[error("this is {}", .0.what)]
+    Other(Nature),
 }
 
 /// Plain bytes of a file. Compressed input is decoded in a thread of its own.
@@ -63,10 +67,7 @@ impl ByteStream {
                 return Ok(ByteStream { inner: Box::new(rest), layers, ended: false, broken: None });
             };
             if layers.len() == MOST_LAYERS {
-                return Err(Unopenable::Packed(
-                    "compressed more than four times over",
-                    "decompress it first",
-                ));
+                return Err(Unopenable::Deep);
             }
             layers.push(layer);
             inner = Box::new(Threaded::spawn(decoder(layer, Box::new(rest))?));
@@ -137,25 +138,15 @@ fn peek(inner: &mut dyn Read, n: usize) -> (Vec<u8>, Option<io::Error>) {
 
 /// Magic numbers as in formats.md section 5.
 fn magic(head: &[u8]) -> Result<Option<&'static str>, Unopenable> {
-    const CONVERT: &str = "convert it to JSON lines first";
-    const UNPACK: &str = "unpack it and give the files inside";
     Ok(match head {
         [0x1f, 0x8b, ..] => Some("gzip"),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zstd"),
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some("zstd"),
         [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some("bzip2"),
-        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
-            return Err(Unopenable::Packed("an xz archive", "decompress it with xz -d first"));
-        }
-        [b'P', b'K', 3, 4, ..] => return Err(Unopenable::Packed("a zip archive", UNPACK)),
-        [b'P', b'A', b'R', b'1', ..] => return Err(Unopenable::Packed("a Parquet file", CONVERT)),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-            return Err(Unopenable::Packed("UTF-16 text", "convert it with iconv -f UTF-16 -t UTF-8 first"));
-        }
-        _ if head.len() > 262 && &head[257..262] == b"ustar" => {
-            return Err(Unopenable::Packed("a tar archive", UNPACK));
-        }
-        _ => None,
+        _ => match nature::of_bytes(head) {
+            Some(nature) => return Err(Unopenable::Other(nature)),
+            None => None,
+        },
     })
 }
 

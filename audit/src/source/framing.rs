@@ -1,6 +1,7 @@
-//! How a file is divided: one record a line, or JSON documents that hold lists of records.
+//! How a file is divided: one record a line, JSON documents that hold lists of records, or a table with a head row.
 //! Knows only the file's head; refuses what is no text.
 
+use super::rows::{self, Head};
 use super::scan::balanced;
 
 /// How a file is divided.
@@ -10,20 +11,30 @@ pub enum Framing {
     Lines,
     /// JSON values, one after the other, each a record or a document with a list of records.
     Values,
+    /// A table of text: a row is a record, its cells under the names of the head.
+    Rows,
+}
+
+/// A framing with what it was told by.
+#[derive(Debug)]
+pub(super) enum Told {
+    Lines,
+    Values,
+    Rows(Head),
 }
 
 /// Tells the framing from a file's head; `whole`: the head is all there is. `None`: this is no text.
-pub(super) fn tell(head: &[u8], whole: bool) -> Option<Framing> {
+pub(super) fn tell(head: &[u8], whole: bool) -> Option<Told> {
     // A log may hold a stray NUL (a torn write after a crash), a binary file holds many.
     let nuls = memchr::memchr_iter(0, head).count();
     if nuls * 16 > head.len() {
         return None;
     }
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
-    Some(match head.first() {
-        Some(b'[') if opens_list(&head[1..]) => tell_list(head),
-        Some(b'{') => tell_object(head, whole),
-        _ => Framing::Lines,
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    Some(match text.first() {
+        Some(b'[') if opens_list(&text[1..]) => tell_list(text),
+        Some(b'{') => tell_object(text, whole),
+        _ => rows::head(head, whole).map_or(Told::Lines, Told::Rows),
     })
 }
 
@@ -33,25 +44,25 @@ fn opens_list(rest: &[u8]) -> bool {
 }
 
 /// A list of records; lists one a line are records themselves.
-fn tell_list(head: &[u8]) -> Framing {
+fn tell_list(head: &[u8]) -> Told {
     let (line, rest) = match memchr::memchr(b'\n', head) {
         Some(end) => (head[..end].trim_ascii_end(), head[end..].trim_ascii_start()),
-        None => return Framing::Values,
+        None => return Told::Values,
     };
     match balanced(line) {
-        Some(end) if end == line.len() && rest.starts_with(b"[") => Framing::Lines,
-        _ => Framing::Values,
+        Some(end) if end == line.len() && rest.starts_with(b"[") => Told::Lines,
+        _ => Told::Values,
     }
 }
 
-fn tell_object(head: &[u8], whole: bool) -> Framing {
+fn tell_object(head: &[u8], whole: bool) -> Told {
     let line = memchr::memchr(b'\n', head).map_or(head, |end| &head[..end]);
     match balanced(line) {
-        Some(end) if !line[end..].trim_ascii().is_empty() => Framing::Values, // concatenated, as Firehose does
-        Some(_) if whole && head[line.len()..].trim_ascii().is_empty() => Framing::Values,
-        Some(_) => Framing::Lines,
-        None if mostly_lines(&head[line.len()..]) => Framing::Lines,
-        None => Framing::Values,
+        Some(end) if !line[end..].trim_ascii().is_empty() => Told::Values, // concatenated, as Firehose does
+        Some(_) if whole && head[line.len()..].trim_ascii().is_empty() => Told::Values,
+        Some(_) => Told::Lines,
+        None if mostly_lines(&head[line.len()..]) => Told::Lines,
+        None => Told::Values,
     }
 }
 

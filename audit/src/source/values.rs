@@ -8,8 +8,9 @@ use super::scan::Scan;
 use super::trouble::Troubles;
 use crate::event::{Origin, Place};
 
-/// Where documents keep their records (formats.md sections 1.2, 1.3, 4, 5; `Records`, `records`: CloudTrail, Azure).
-const LISTS: [&[&[u8]]; 11] = [
+/// Where documents keep their records (formats.md sections 1.2, 1.3, 4, 5; `Records`, `records`: CloudTrail, Azure;
+/// `result`, `trace`, `batches`: spans as Jaeger's and Tempo's APIs give them).
+const LISTS: [&[&[u8]]; 14] = [
     &[b"log", b"entries"],
     &[b"events"],
     &[b"logEvents"],
@@ -19,6 +20,9 @@ const LISTS: [&[&[u8]]; 11] = [
     &[b"data"],
     &[b"resourceSpans"],
     &[b"resourceLogs"],
+    &[b"result", b"resourceSpans"],
+    &[b"trace", b"resourceSpans"],
+    &[b"batches"],
     &[b"records"],
     &[b"Records"],
 ];

@@ -4,11 +4,13 @@
 mod envelope;
 mod export;
 mod jaeger;
+mod logfmt;
 mod logger;
 mod otlp;
 mod partial;
 mod queue;
 mod text;
+mod tracing;
 
 use super::Limits;
 use super::record::{Batch, Record, Shipped, Span};
@@ -152,7 +154,9 @@ impl Peeler {
 fn peel_once(text: &[u8]) -> Peeled {
     match text.first() {
         Some(b'{') => envelope::peel(text),
-        Some(b'[') => export::peel_fields(text).unwrap_or_else(|| text::peel(text)),
+        Some(b'[') => {
+            export::peel_fields(text).or_else(|| export::peel_list(text)).unwrap_or_else(|| text::peel(text))
+        }
         _ => text::peel(text),
     }
 }

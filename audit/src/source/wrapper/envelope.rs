@@ -40,6 +40,16 @@ pub(super) struct Shell<'a> {
     pub(super) timestamp: Raw<'a>,
     #[serde(rename = "@timestamp")]
     pub(super) at_timestamp: Raw<'a>,
+    #[serde(rename = "@message")]
+    pub(super) at_message: Raw<'a>,
+    #[serde(rename = "@logStream")]
+    pub(super) at_stream: Raw<'a>,
+    #[serde(rename = "@ptr")]
+    pub(super) at_pointer: Raw<'a>,
+    #[serde(rename = "type")]
+    pub(super) kind: Raw<'a>,
+    pub(super) fields: Raw<'a>,
+    pub(super) tables: Raw<'a>,
     #[serde(rename = "insertId")]
     pub(super) insert_id: Raw<'a>,
     #[serde(rename = "logName")]
@@ -90,11 +100,11 @@ pub(super) struct Shell<'a> {
     pub(super) target: Raw<'a>,
     #[serde(rename = "resourceSpans")]
     pub(super) resource_spans: Raw<'a>,
-    #[serde(rename = "scopeSpans")]
+    #[serde(rename = "scopeSpans", alias = "instrumentationLibrarySpans")]
     pub(super) scope_spans: Raw<'a>,
     #[serde(rename = "resourceLogs")]
     pub(super) resource_logs: Raw<'a>,
-    #[serde(rename = "scopeLogs")]
+    #[serde(rename = "scopeLogs", alias = "instrumentationLibraryLogs")]
     pub(super) scope_logs: Raw<'a>,
     #[serde(rename = "traceID")]
     pub(super) trace_id: Raw<'a>,
@@ -139,6 +149,7 @@ pub(super) fn peel(text: &[u8]) -> Peeled {
         .or_else(|| journal(&shell))
         .or_else(|| container(&shell))
         .or_else(|| export::datadog(&shell))
+        .or_else(|| export::azure(&shell))
         .or_else(|| message(&shell, text))
         .unwrap_or(Peeled::Bare)
 }
@@ -166,7 +177,11 @@ fn journal(s: &Shell<'_>) -> Option<Peeled> {
     };
     // A message that is no text is an array of bytes; one that was too big is null (formats.md section 5).
     let text = message.and_then(|m| {
-        string(Some(m)).map(|t| t.into_owned().into_bytes()).or_else(|| serde_json::from_str(m.get()).ok())
+        let text = string(Some(m)).map(|t| t.into_owned().into_bytes());
+        // A field that an entry has twice is a list of texts.
+        let first =
+            || serde_json::from_str::<Vec<String>>(m.get()).ok()?.into_iter().next().map(String::into_bytes);
+        text.or_else(|| serde_json::from_str(m.get()).ok()).or_else(first)
     });
     let inner = match text {
         Some(text) => Inner::new(text, shipped),

@@ -2,12 +2,14 @@
 //! Knows where each keeps the line, its time and the id of its delivery.
 
 use super::envelope::{Raw, Shell, is_number, is_object, json_like, string};
+use super::otlp::Flat;
 use super::{Inner, Peeled, Piece};
 use crate::mapping::clock;
 use crate::source::record::Shipped;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Subscription batches, and the events of `filter-log-events`.
 pub(super) fn cloudwatch(s: &Shell<'_>) -> Option<Peeled> {
@@ -24,6 +26,17 @@ pub(super) fn cloudwatch(s: &Shell<'_>) -> Option<Peeled> {
         let events = serde_json::from_str::<Vec<&RawValue>>(events.get()).ok()?;
         let inner: Option<Vec<_>> = events.iter().map(|e| cloudwatch_event(e.get(), None)).collect();
         return inner.filter(|all| !all.is_empty()).map(|all| Peeled::Inner("cloudwatch", all));
+    }
+    // A row of Insights, as its console exports it.
+    if let Some(message) = s.at_message {
+        let shipped = Shipped {
+            id: string(s.at_pointer).map(Into::into),
+            at: string(s.at_timestamp).and_then(|t| clock::any(&t)),
+            instance: string(s.at_stream).map(Into::into),
+            capped: true,
+        };
+        let text = json_like(message).or_else(|| string(Some(message)))?;
+        return Some(Peeled::Inner("cloudwatch insights", vec![Inner::new(text.as_bytes(), shipped)]));
     }
     let message = s.message?;
     // The subscription's own sign of life, when a document was cut into its events.
@@ -75,7 +88,25 @@ pub(super) fn peel_fields(text: &[u8]) -> Option<Peeled> {
         // The console and the API give at most 10,000 rows and do not say so.
         capped: true,
     };
-    Some(Peeled::Inner("cloudwatch insights", vec![Inner::new(cell("@message")?.as_bytes(), shipped)]))
+    let text = match cell("@message") {
+        Some(message) => message.as_bytes().to_vec(),
+        // A query for fields has them in the message's place.
+        None => {
+            let mut flat = Flat::default();
+            let own = row.iter().filter(|c| !c.field.starts_with('@'));
+            own.for_each(|c| flat.text(&c.field, Some(&*c.value)));
+            flat.finish()
+        }
+    };
+    Some(Peeled::Inner("cloudwatch insights", vec![Inner::new(text, shipped)]))
+}
+
+/// A batch that was written as one line: a list of records.
+pub(super) fn peel_list(text: &[u8]) -> Option<Peeled> {
+    let list = serde_json::from_slice::<Vec<&RawValue>>(text).ok()?;
+    let objects = !list.is_empty() && list.iter().all(|one| is_object(one));
+    let inner = list.iter().map(|one| Inner::new(one.get(), Shipped::default()));
+    objects.then(|| Peeled::Inner("list", inner.collect()))
 }
 
 /// A LogEntry around a container's line; the load balancer's own entries are records themselves.
@@ -202,25 +233,88 @@ pub(super) fn elastic(s: &Shell<'_>) -> Option<Peeled> {
             hits.iter().map(|hit| Inner::new(hit.get(), Shipped::default())).collect(),
         ));
     }
+    // A query for fields gives each as a list.
+    if let (None, Some(fields), Some(_)) = (s._source, s.fields.filter(|raw| is_object(raw)), s._index) {
+        let fields = serde_json::from_str::<BTreeMap<Cow<'_, str>, Vec<&RawValue>>>(fields.get()).ok()?;
+        let mut flat = Flat::default();
+        for (key, values) in &fields {
+            values.first().into_iter().for_each(|value| flat.raw(key, value.get()));
+        }
+        let shipped = Shipped { id: string(s._id).map(Into::into), ..Shipped::default() };
+        return Some(Peeled::Inner("elasticsearch", vec![Inner::new(flat.finish(), shipped)]));
+    }
     let source = s._source.filter(|raw| is_object(raw))?;
     let shipped = Shipped { id: string(s._id).map(Into::into), ..Shipped::default() };
     Some(Peeled::Inner("elasticsearch", vec![Inner::new(source.get(), shipped)]))
 }
 
+/// Archives, and the events of the API, a page of them or each by itself.
 pub(super) fn datadog(s: &Shell<'_>) -> Option<Peeled> {
-    let attributes = s.attributes.filter(|a| is_object(a))?;
+    if let Some(pages) = s.data.filter(|data| data.get().starts_with('[')) {
+        let events = serde_json::from_str::<Vec<&RawValue>>(pages.get()).ok()?;
+        let inner: Option<Vec<Inner>> = events.iter().map(|event| datadog_event(event.get())).collect();
+        return inner.filter(|all| !all.is_empty()).map(|all| Peeled::Inner("datadog", all));
+    }
+    s.attributes?;
+    if let Some(event) = datadog_of(s) {
+        return Some(Peeled::Inner("datadog", vec![event]));
+    }
     if s.date.is_none() || (s.service.is_none() && s.tags.is_none() && s._id.is_none()) {
         return None;
     }
-    let shipped = Shipped {
-        id: string(s._id).map(Into::into),
-        at: string(s.date).and_then(|t| clock::any(&t)),
-        instance: string(s.host).map(Into::into),
-        capped: false,
-    };
+    let at = string(s.date).and_then(|t| clock::any(&t));
+    datadog_text(s, string(s._id), at).map(|inner| Peeled::Inner("datadog", vec![inner]))
+}
+
+fn datadog_event(event: &str) -> Option<Inner> {
+    datadog_of(&serde_json::from_str::<Shell<'_>>(event).ok()?)
+}
+
+/// `{"id":…,"type":"log","attributes":{"timestamp":…,"message":…,"attributes":{…}}}` (Datadog API v2, `LogsListResponse`).
+fn datadog_of(s: &Shell<'_>) -> Option<Inner> {
+    let own = s.attributes.filter(|own| is_object(own) && string(s.kind).as_deref() == Some("log"))?;
+    let own = serde_json::from_str::<Shell<'_>>(own.get()).ok()?;
+    let at = string(own.timestamp).and_then(|t| clock::any(&t))?;
+    datadog_text(&own, string(s.id), Some(at))
+}
+
+/// The record of an event: what was parsed of its message, or the message itself.
+fn datadog_text(s: &Shell<'_>, id: Option<Cow<'_, str>>, at: Option<i64>) -> Option<Inner> {
+    let shipped =
+        Shipped { id: id.map(Into::into), at, instance: string(s.host).map(Into::into), capped: false };
+    let attributes = s.attributes.filter(|a| is_object(a)).map_or("{}", RawValue::get);
     let message = s.message.and_then(json_like);
-    let parsed = attributes.get().len() > 2 && message.is_none();
-    let text =
-        if parsed { Cow::Borrowed(attributes.get()) } else { message.or_else(|| string(s.message))? };
-    Some(Peeled::Inner("datadog", vec![Inner::new(text.as_bytes(), shipped)]))
+    let text = if attributes.len() > 2 && message.is_none() {
+        Cow::Borrowed(attributes)
+    } else {
+        message.or_else(|| string(s.message))?
+    };
+    Some(Inner::new(text.as_bytes(), shipped))
+}
+
+/// The answer of a query to Log Analytics: tables with their columns and rows.
+pub(super) fn azure(s: &Shell<'_>) -> Option<Peeled> {
+    #[derive(Deserialize)]
+    struct Column<'a> {
+        #[serde(borrow)]
+        name: Cow<'a, str>,
+    }
+    #[derive(Deserialize)]
+    struct Table<'a> {
+        #[serde(borrow)]
+        columns: Vec<Column<'a>>,
+        #[serde(borrow)]
+        rows: Vec<Vec<&'a RawValue>>,
+    }
+    let tables = serde_json::from_str::<Vec<Table<'_>>>(s.tables?.get()).ok()?;
+    let mut inner = Vec::new();
+    for table in &tables {
+        for row in &table.rows {
+            let mut flat = Flat::default();
+            let cells = table.columns.iter().zip(row);
+            cells.for_each(|(column, cell)| flat.raw(&column.name, cell.get()));
+            inner.push(Inner::new(flat.finish(), Shipped::default()));
+        }
+    }
+    Some(Peeled::Inner("log analytics", inner))
 }

@@ -3,7 +3,8 @@
 //!
 //! A flat record holds the attributes under their own names, the resource's under `resource.` and the record's own
 //! fields under `otel.`: `otel.trace`, `otel.span`, `otel.parent`, `otel.name`, `otel.kind` (`server`, `client`, …),
-//! `otel.start`, `otel.end`, `otel.time` (nanoseconds), `otel.error`, `otel.scope`, `otel.links`, `otel.body`.
+//! `otel.start`, `otel.end`, `otel.time` (nanoseconds), `otel.event`,
+//! `otel.error`, `otel.scope`, `otel.links`, `otel.body`.
 
 use super::Inner;
 use super::envelope::string;
@@ -77,6 +78,8 @@ struct Entry<'a> {
     time_unix_nano: Raw<'a>,
     #[serde(borrow, default)]
     observed_time_unix_nano: Raw<'a>,
+    #[serde(borrow, default)]
+    event_name: Raw<'a>,
     #[serde(borrow, default)]
     body: Option<Value<'a>>,
     #[serde(borrow, default)]
@@ -185,6 +188,7 @@ fn flat(entry: &Entry<'_>, scope: &Scope<'_>, resource: &Resource<'_>) -> Inner 
     o.text("otel.end", string(entry.end_time_unix_nano).as_deref());
     let set = |raw| string(raw).filter(|t| t != "0");
     o.text("otel.time", set(entry.time_unix_nano).or_else(|| set(entry.observed_time_unix_nano)).as_deref());
+    o.text("otel.event", string(entry.event_name).filter(|name| !name.is_empty()).as_deref());
     let error = entry
         .status
         .as_ref()

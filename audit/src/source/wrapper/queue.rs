@@ -1,7 +1,7 @@
-//! What queues hand on: Kinesis and Firehose records, and the event of a function that subscribes to a log group.
+//! What queues hand on: Kinesis and Firehose records, messages of Pub/Sub, and the event of a function that subscribes to a log group.
 //! Knows how their payload is packed; what is in it is peeled like any other record.
 
-use super::envelope::{Raw, Shell, string};
+use super::envelope::{Raw, Shell, is_object, string};
 use super::{Inner, Peeled};
 use crate::mapping::base64;
 use crate::source::record::Shipped;
@@ -30,6 +30,11 @@ pub(super) fn peel(s: &Shell<'_>) -> Option<Peeled> {
         let inner: Option<Vec<Vec<Inner>>> = records.iter().map(|record| of_record(record)).collect();
         let inner: Vec<Inner> = inner?.into_iter().flatten().collect();
         return (!inner.is_empty()).then_some(Peeled::Inner("aws queue", inner));
+    }
+    // A message of Pub/Sub, as it is pulled.
+    if let Some(message) = s.message.filter(|message| is_object(message)) {
+        let data = serde_json::from_str::<Packed<'_>>(message.get()).ok()?.data;
+        return unpacked(data).map(|inner| Peeled::Inner("pub/sub", inner));
     }
     let inner = if let Some(awslogs) = s.awslogs {
         unpacked(serde_json::from_str::<Packed<'_>>(awslogs.get()).ok()?.data)

@@ -1,7 +1,8 @@
 //! Wrappers that are text before the record: the Kubernetes container log, a time, a syslog head.
 //! Knows where the record begins; refuses a head that is not one of these.
 
-use super::{Inner, Peeled, Piece, logger};
+use super::{Inner, Peeled, Piece, logfmt, logger, tracing};
+use crate::mapping::clock;
 use crate::source::record::Shipped;
 use memchr::memchr;
 
@@ -9,16 +10,23 @@ pub(super) fn peel(text: &[u8]) -> Peeled {
     if let Some(piece) = cri(text) {
         return Peeled::Piece(piece);
     }
-    if let Some(line) = logger::peel(text) {
+    if let Some(line) = tracing::peel(text).or_else(|| logger::peel(text)).or_else(|| logfmt::peel(text)) {
         return line;
+    }
+    // journald's other JSON outputs mark where a record begins (`-o json-seq`, `-o json-sse`).
+    if let Some(rest) = text.strip_prefix(b"\x1e").or_else(|| text.strip_prefix(b"data: "))
+        && rest.first() == Some(&b'{')
+    {
+        return Peeled::Inner("json sequence", vec![Inner::new(rest, Shipped::default())]);
     }
     // What comes after must be a whole JSON object, or a message with braces in it would be taken for a record.
     let Some(start) = memchr(b'{', text) else { return Peeled::Bare };
+    let start = after_labels(text, start).unwrap_or(start);
     if text.last() != Some(&b'}') || start > 256 || !text[start + 1..].trim_ascii_start().starts_with(b"\"") {
         return Peeled::Bare;
     }
     let head = &text[..start];
-    if let Some(at) = sole_time(head) {
+    if let Some(at) = time_first(head) {
         return inner("time prefix", text, start, Some(at));
     }
     if is_syslog(head) { inner("syslog", text, start, None) } else { Peeled::Bare }
@@ -49,7 +57,7 @@ fn cri(text: &[u8]) -> Option<Piece> {
         b"P" => false,
         _ => return None,
     };
-    let at = crate::mapping::clock::rfc3339(std::str::from_utf8(time).ok()?)?.0;
+    let at = clock::rfc3339(std::str::from_utf8(time).ok()?)?.0;
     Some(Piece {
         layer: "cri",
         stream: stream.to_vec(),
@@ -60,10 +68,23 @@ fn cri(text: &[u8]) -> Option<Piece> {
     })
 }
 
-/// A head that is one time and a blank, as CloudWatch's export to S3 writes it.
-fn sole_time(head: &[u8]) -> Option<i64> {
-    let head = std::str::from_utf8(head).ok()?.trim_end();
-    (!head.contains(' ')).then(|| crate::mapping::clock::rfc3339(head)).flatten().map(|(at, _)| at)
+/// A head that begins with a time: alone, as CloudWatch's export to S3 writes it, or with a name or two after it: the
+/// stream (`aws logs tail`), the tag (Fluentd's files), the labels (`logcli`).
+fn time_first(head: &[u8]) -> Option<i64> {
+    let mut words = std::str::from_utf8(head).ok()?.split_whitespace();
+    let at = clock::rfc3339(words.next()?).map(|(at, _)| at)?;
+    let named = |word: &str| {
+        word.starts_with('{') || word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./[]$:#".contains(&b))
+    };
+    let labels = memchr(b'{', head).is_some();
+    ((labels || words.clone().count() <= 2) && words.all(|word| labels || named(word))).then_some(at)
+}
+
+/// Where the record begins behind a set of labels, `{app="x", pod="y"} {"a":1}`.
+fn after_labels(text: &[u8], start: usize) -> Option<usize> {
+    text.get(start + 1).filter(|first| first.is_ascii_alphabetic())?;
+    let end = memchr::memmem::find(&text[start..], b"} {")?;
+    Some(start + end + 2)
 }
 
 /// `Aug 14 09:00:00 host haproxy[7]: ` or RFC 5424's `<134>1 2026-… host app - - - `, with a tag that ends the head.
@@ -79,8 +100,8 @@ fn is_syslog(head: &[u8]) -> bool {
     let old = rest.get(..3).is_some_and(|m| MONTHS.contains(&m))
         && rest.ends_with(':')
         && rest.split_whitespace().count() >= 4;
-    let iso = rest.split_whitespace().next().is_some_and(|t| crate::mapping::clock::rfc3339(t).is_some())
-        && rest.ends_with(':');
+    let iso =
+        rest.split_whitespace().next().is_some_and(|t| clock::rfc3339(t).is_some()) && rest.ends_with(':');
     let new = rest.starts_with("1 ") && rest.split_whitespace().count() >= 6;
     old || iso || new
 }
