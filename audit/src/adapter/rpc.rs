@@ -9,7 +9,7 @@ use crate::mapping::json::{self, Broken, Cut, Raw};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
-use unbroken_contract::canonical::{Canonicalizer, Problem};
+use unbroken_contract::canonical::{Canonicalizer, Problem, canonical};
 
 /// Bytes of working memory that a thread keeps for canonical forms.
 const MOST_KEPT: usize = 1 << 16;
@@ -236,15 +236,29 @@ fn message_of(text: &str, keep: Keep) -> Result<Message, Unreadable> {
     Ok(Message::Response(RpcResponse { id, outcome }))
 }
 
-/// Reads a JSON-RPC id; `null` and other types are none.
+/// Reads a JSON-RPC id; `null` and other types are none. A number is kept in its canonical form: `2`, `2.0` and `2e0` are one
+/// id, which a client or server may write in another way than the other side did.
 #[must_use]
 pub fn id_of(raw: Raw<'_>) -> Option<RpcId> {
     let text = raw.get();
     match text.as_bytes().first()? {
         b'"' => raw.string().map(|id| RpcId::String(id.into())),
-        b'-' | b'0'..=b'9' => Some(RpcId::Number(text.into())),
+        b'-' | b'0'..=b'9' => Some(RpcId::Number(number(text))),
         _ => None,
     }
+}
+
+/// Digits of which a double holds every number exactly.
+const EXACT: usize = 15;
+
+/// The canonical form of a JSON number (RFC 8785; one that a double cannot hold exactly stays as written).
+#[must_use]
+pub fn number(text: &str) -> Text {
+    if text.len() <= EXACT && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.into();
+    }
+    let form = canonical(text.as_bytes()).ok().and_then(|form| String::from_utf8(form).ok());
+    form.map_or_else(|| text.into(), Text::from)
 }
 
 /// The state of a call's arguments from their JSON text; an absent member is the empty object (contract 3.6).

@@ -53,6 +53,29 @@ fn ids_keep_their_type() {
 }
 
 #[test]
+fn one_number_written_in_two_ways_is_one_id() {
+    let asked =
+        |id: &str| match one(&format!(r#"{{"id":{id},"method":"tools/call","params":{{"name":"t"}}}}"#)) {
+            Message::Request(request) => request.id,
+            other => panic!("{other:?}"),
+        };
+    let answered = |id: &str| match one(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)) {
+        Message::Response(response) => response.id,
+        other => panic!("{other:?}"),
+    };
+    for (one, other) in
+        [("2", "2.0"), ("2", "2e0"), ("20", "2E1"), ("-0", "0"), ("9007199254740992", "9007199254740992.0")]
+    {
+        assert_eq!(asked(one), answered(other), "{one} {other}");
+    }
+    for (one, other) in
+        [("2", "\"2\""), ("2", "2.5"), ("9007199254740993", "9007199254740992"), ("\"2.0\"", "2")]
+    {
+        assert_ne!(asked(one), answered(other), "{one} {other}");
+    }
+}
+
+#[test]
 fn responses_tell_what_they_hold() {
     let outcome = |text: &str| match one(text) {
         Message::Response(response) => response.outcome,
