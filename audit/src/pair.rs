@@ -1,9 +1,12 @@
 //! Pairs: sends of one client that are the same call, each sent while the outcome of the one before was unknown.
 //! Knows sameness and order; what such a chain is called is for the rules.
 
+mod open;
+
 use crate::event::{Arguments, Cause, Digest, Nanos, RpcId, Text, Vantage};
 use crate::join::Contact;
 use crate::timeline::{Answered, Reached, Send, Timeline};
+use open::Opens;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use unbroken_contract::resend::{Answer, Key, Permission, may_resend};
@@ -103,43 +106,56 @@ pub fn chains(timeline: &Timeline) -> Vec<Chain> {
     chains
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Chains and sends that were looked at, to tell how much work that was.
+    static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
 fn of_call(timeline: &Timeline, sends: &[usize]) -> Vec<Chain> {
-    let mut chains: Vec<Chain> = Vec::new();
-    // Chains that may still grow: those whose last send was not settled.
-    let mut open: Vec<Vec<usize>> = Vec::new();
-    // Answers still to come, by their moment. After one the client has its outcome: what was sent before it was settled by
-    // it, and an equal call is a new wish (contract 3.6), also where an equal one ran beside it.
-    let mut answers: BinaryHeap<Reverse<(Nanos, Nanos)>> = BinaryHeap::new();
-    let mut settled = Nanos::MIN;
+    let mut opens = Opens::default();
+    let mut settling = Settling::default();
     for at in sends {
         let send = &timeline.sends[*at];
-        while let Some(Reverse((when, start))) = answers.peek().copied()
-            && when <= send.start
-        {
-            answers.pop();
-            settled = settled.max(start);
-        }
-        let unsettled = |earlier: usize| timeline.sends[earlier].start > settled;
-        let grows = open.iter().rposition(|chain| {
-            // The whole story is one wish: it is no longer than a client waits, however many steps it takes.
-            closeness(timeline, &timeline.sends[chain[0]], send) != Closeness::Apart
-                && chain.iter().rev().any(|earlier| unsettled(*earlier) && repeats(timeline, *earlier, send))
-        });
-        answers.extend(answered_at(timeline, send).map(|when| Reverse((when, send.start))));
-        match grows {
-            Some(index) => open[index].push(*at),
-            None => open.push(vec![*at]),
-        }
-        let (kept, done) = open.into_iter().partition(|chain| may_grow(timeline, chain, send.start));
-        open = kept;
-        chains.extend(done.into_iter().map(|sends| Chain { sends }));
+        let settled = settling.until(send.start);
+        opens.add(timeline, *at, settled);
+        settling.note(timeline, send);
     }
-    chains.extend(open.into_iter().map(|sends| Chain { sends }));
-    chains.retain_mut(|chain| {
-        chain.sends.retain(|at| timeline.sends[*at].reached != Reached::No);
-        chain.sends.len() > 1
-    });
-    chains
+    kept(timeline, opens.into_chains())
+}
+
+/// The chains of which more than one send may have reached a server.
+fn kept(timeline: &Timeline, chains: impl Iterator<Item = Vec<usize>>) -> Vec<Chain> {
+    let reached = |mut sends: Vec<usize>| {
+        sends.retain(|at| timeline.sends[*at].reached != Reached::No);
+        (sends.len() > 1).then_some(Chain { sends })
+    };
+    chains.filter_map(reached).collect()
+}
+
+/// Answers still to come, by their moment. After one the client has its outcome: what was sent before it was settled by it, and
+/// an equal call is a new wish (contract 3.6), also where an equal one ran beside it.
+#[derive(Debug, Default)]
+struct Settling {
+    answers: BinaryHeap<Reverse<(Nanos, Nanos)>>,
+    settled: Option<Nanos>,
+}
+
+impl Settling {
+    /// The start of the latest send that was settled by `now`.
+    fn until(&mut self, now: Nanos) -> Nanos {
+        while let Some(Reverse((when, start))) = self.answers.peek().copied()
+            && when <= now
+        {
+            self.answers.pop();
+            self.settled = self.settled.max(Some(start));
+        }
+        self.settled.unwrap_or(Nanos::MIN)
+    }
+
+    fn note(&mut self, timeline: &Timeline, send: &Send) {
+        self.answers.extend(answered_at(timeline, send).map(|when| Reverse((when, send.start))));
+    }
 }
 
 /// When the client had the outcome of a send, or may have had it: what follows a delivered result is a new wish, and an
@@ -152,15 +168,6 @@ fn answered_at(timeline: &Timeline, send: &Send) -> Option<Nanos> {
         Answered::Later { at, answer, .. } if told(answer) => Some(at),
         _ => None,
     }
-}
-
-fn may_grow(timeline: &Timeline, chain: &[usize], now: Nanos) -> bool {
-    chain.iter().rev().any(|at| {
-        let send = &timeline.sends[*at];
-        let running = send.run.is_some() && send.closed.is_some_and(|closed| closed > now);
-        let settled = matches!(send.answered, Answered::Own(_) | Answered::Unrecorded) && !running;
-        now - send.start <= HORIZON && !settled
-    })
 }
 
 /// Whether `later` repeats the send `earlier`: sent after the earlier one's exchange had ended, its outcome unknown to
@@ -220,6 +227,14 @@ fn ended_before(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
 /// Whether the client had left the earlier exchange, though its record ends later: a proxy or gateway notices a client that
 /// is gone when it next writes, or at its own deadline (formats.md, fact 6). The sign is a session opened meanwhile.
 fn moved_on(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
+    let gone = moved_on_by(timeline, earlier)
+        && later.start - earlier.start >= PARALLEL
+        && earlier.session != later.session;
+    gone && later.session.is_some_and(|session| timeline.sessions[session].first > earlier.start)
+}
+
+/// Whether a client may have left an exchange before the end that its record tells.
+fn moved_on_by(timeline: &Timeline, earlier: &Send) -> bool {
     // A capture beside the client sees it leave.
     let near =
         matches!(timeline.contacts[earlier.contact].seen[0].vantage, Vantage::Client | Vantage::Capture);
@@ -228,11 +243,14 @@ fn moved_on(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
     let contact = &timeline.contacts[earlier.contact];
     let all = |vantage| contact.seen.iter().all(|seen| seen.vantage == vantage);
     let calls = all(Vantage::Gateway) && contact.exchange.status.is_none() && earlier.unanswered();
-    let gone = (earlier.aborted || all(Vantage::ServerApp) || calls)
-        && !near
-        && later.start - earlier.start >= PARALLEL
-        && earlier.session != later.session;
-    gone && later.session.is_some_and(|session| timeline.sessions[session].first > earlier.start)
+    (earlier.aborted || all(Vantage::ServerApp) || calls) && !near
+}
+
+/// Whether no send from `now` on can repeat this one, whatever key it has: the outcome is known, or the tool is safe.
+fn cannot_repeat(timeline: &Timeline, send: &Send, now: Nanos) -> bool {
+    let path = timeline.contacts[send.contact].exchange.path.as_deref();
+    let hints = timeline.tools.hints(path, &send.call.tool);
+    Verdict(may_resend(send.known(now), Key::None, &hints)).is_allowed()
 }
 
 /// What the contract says of sending `later` after `earlier`.
@@ -261,3 +279,6 @@ impl Verdict {
 pub fn id_text(id: Option<&RpcId>) -> Option<String> {
     id.map(|id| crate::timeline::close::id_text(id).to_owned())
 }
+
+#[cfg(test)]
+mod tests;

@@ -114,6 +114,6 @@ fn leading_page(source: &str) -> String {
 }
 
 #[cfg(test)]
-mod notation;
+pub(crate) mod notation;
 #[cfg(test)]
 mod tests;

@@ -16,12 +16,12 @@ use crate::event::*;
 use std::str::SplitWhitespace;
 
 /// A story: its events and the breaches that it is said to hold besides the page's own.
-pub(super) struct Story {
-    pub(super) events: Vec<Event>,
-    pub(super) also: Vec<String>,
+pub(crate) struct Story {
+    pub(crate) events: Vec<Event>,
+    pub(crate) also: Vec<String>,
 }
 
-pub(super) fn read(text: &str) -> Story {
+pub(crate) fn read(text: &str) -> Story {
     let mut story = Story { events: Vec::new(), also: Vec::new() };
     for (at, line) in text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty()) {
         if let Some(also) = line.strip_prefix("also ") {
@@ -55,7 +55,7 @@ fn event(at: u64, line: &str) -> Event {
         method => (exchange(method, words, line, &mut identity, true), Vantage::Capture, None),
     };
     Event {
-        origin: Origin { file: 0, offset: at, place: Place::Line(at + 1) },
+        origin: Origin { seal: crate::skim::mark(line), file: 0, offset: at, place: Place::Line(at + 1) },
         time: Time {
             at: start,
             means: TimeMeans::Start,

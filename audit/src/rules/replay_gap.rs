@@ -41,6 +41,8 @@ use super::Case;
 use crate::finding::{Certainty, Role};
 use crate::proof::{Court, Draft, foreign, plain, request};
 use crate::timeline::{Opening, Stream, Timeline};
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 use unbroken_contract::breach::Breach;
 
 pub(super) const BREACH: Breach = Breach::ReplayGap;
@@ -51,15 +53,19 @@ const DENSE: usize = 3;
 
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let timeline = case.timeline;
+    let numbers = OnceCell::new();
     for (index, stream) in timeline.streams.iter().enumerate() {
-        for (at, opening) in stream.openings.iter().enumerate() {
+        if stream.openings.iter().all(|opening| opening.presented.is_none()) {
+            continue;
+        }
+        let shown = shown(timeline, stream);
+        let dense = Dense::of(stream, index, &|| numbers.get_or_init(|| Numbers::of(timeline)));
+        for opening in &stream.openings {
             let Some(cursor) = opening.presented.as_deref() else { continue };
             let Some(first) = first_id(timeline, opening) else { continue };
-            let shown = shown_by_another(timeline, stream, at, cursor, first);
-            let found = match shown {
-                Some((missing, by)) => Some((missing, Some(by), Certainty::Proved)),
-                None => by_number(timeline, index, stream, opening, cursor, first)
-                    .map(|missing| (missing, None, Certainty::Likely)),
+            let found = match shown.get(&(cursor, first)) {
+                Some((missing, by)) => Some(((*missing).to_owned(), Some(*by), Certainty::Proved)),
+                None => dense.missing(opening, cursor, first).map(|missing| (missing, None, Certainty::Likely)),
             };
             let Some((missing, by, certainty)) = found else { continue };
             if court.resumes.insert(opening.contact) {
@@ -75,55 +81,113 @@ fn first_id<'a>(timeline: &'a Timeline, opening: &Opening) -> Option<&'a str> {
     events.find(|event| event.has_data).and_then(|event| event.id.as_deref())
 }
 
-/// An event that another resume from the same cursor delivered before `first`.
-fn shown_by_another(
-    timeline: &Timeline,
-    stream: &Stream,
-    at: usize,
-    cursor: &str,
-    first: &str,
-) -> Option<(String, usize)> {
-    let others = stream
-        .openings
-        .iter()
-        .enumerate()
-        .filter(|(other, opening)| *other != at && opening.presented.as_deref() == Some(cursor));
-    others.map(|(_, opening)| opening).find_map(|opening| {
-        let events = timeline.contacts[opening.contact].events();
-        let ids: Vec<&str> = events.iter().filter(|e| e.has_data).filter_map(|e| e.id.as_deref()).collect();
-        let place = ids.iter().position(|id| *id == first)?;
-        let between = ids[..place].iter().find(|id| **id != cursor)?;
-        Some(((*between).to_owned(), opening.contact))
-    })
+#[cfg(test)]
+thread_local! {
+    /// Ids that were looked at, to tell how much work that was.
+    pub(super) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// The number that the stream's own dense sequence lacks between `cursor` and `first`.
-fn by_number(
-    timeline: &Timeline,
-    index: usize,
-    stream: &Stream,
-    opening: &Opening,
-    cursor: &str,
-    first: &str,
-) -> Option<String> {
-    let before: Vec<&str> =
-        stream.ids.iter().filter(|(_, at)| *at < opening.contact).map(|(id, _)| &**id).collect();
-    if before.len() < DENSE || *before.last()? != cursor {
-        return None;
+/// By cursor and event: an event that a resume from the cursor delivered before that one, and the resume. Looked at once for all
+/// resumes of a stream, since thousands may present one cursor.
+fn shown<'t>(timeline: &'t Timeline, stream: &'t Stream) -> HashMap<(&'t str, &'t str), (&'t str, usize)> {
+    let mut shown = HashMap::new();
+    for opening in &stream.openings {
+        let Some(cursor) = opening.presented.as_deref() else { continue };
+        let mut between = None;
+        let mut before: HashSet<&str> = HashSet::new();
+        for id in timeline.contacts[opening.contact].events().iter().filter(|event| event.has_data) {
+            let Some(id) = id.id.as_deref() else { continue };
+            #[cfg(test)]
+            LOOKS.set(LOOKS.get() + 1);
+            // What counts is where an event was delivered first.
+            if before.insert(id)
+                && let Some(between) = between
+            {
+                shown.entry((cursor, id)).or_insert((between, opening.contact));
+            }
+            between = between.or((id != cursor).then_some(id));
+        }
     }
-    let counter = Counter::between(before[before.len() - 2], cursor)?;
-    let dense = before.windows(2).all(|pair| {
-        Counter::between(pair[0], pair[1]).is_some_and(|c| c.same_place(&counter) && c.step == 1)
-    });
-    // Without words that name the stream the numbers may be the session's, or the whole server's.
-    let own = counter.names_a_stream()
-        && !timeline
-            .streams
-            .iter()
-            .enumerate()
-            .any(|(other, s)| other != index && s.ids.iter().any(|(id, _)| counter.counts(id)));
-    let ahead = Counter::between(cursor, first)?;
-    (dense && own && ahead.same_place(&counter) && ahead.step > 1).then(|| counter.with(ahead.from + 1))
+    shown
+}
+
+/// A stream's own numbers, as far as they go up one by one from its first id.
+struct Dense<'t> {
+    stream: &'t Stream,
+    /// The number between the first two ids.
+    counter: Option<Counter<'t>>,
+    /// How many ids go on with it without a hole.
+    ids: usize,
+    /// Words beside the number name the stream, and no other stream of the client has such ids.
+    own: bool,
+}
+
+impl<'t> Dense<'t> {
+    fn of<'n>(stream: &'t Stream, index: usize, numbers: &dyn Fn() -> &'n Numbers<'t>) -> Self
+    where
+        't: 'n,
+    {
+        let id = |at: usize| &*stream.ids[at].0;
+        let counter = (stream.ids.len() >= 2).then(|| Counter::between(id(0), id(1))).flatten();
+        let counter = counter.filter(|counter| counter.step == 1);
+        let goes_on = |at: &usize| {
+            #[cfg(test)]
+            LOOKS.set(LOOKS.get() + 1);
+            let next = Counter::between(id(*at - 1), id(*at));
+            counter.as_ref().zip(next).is_some_and(|(own, next)| next.same_place(own) && next.step == 1)
+        };
+        let ids = counter.as_ref().map_or(0, |_| 1 + (1..stream.ids.len()).take_while(goes_on).count());
+        // Without words that name the stream the numbers may be the session's, or the whole server's.
+        let own = counter.as_ref().filter(|counter| ids >= DENSE && counter.names_a_stream());
+        let own = own.is_some_and(|counter| numbers().only(counter) == Some(index));
+        Dense { stream, counter, ids, own }
+    }
+
+    /// The number that the sequence lacks between `cursor` and `first`.
+    fn missing(&self, opening: &Opening, cursor: &str, first: &str) -> Option<String> {
+        let before = self.stream.ids.partition_point(|(_, at)| *at < opening.contact);
+        let counter = self.counter.as_ref()?;
+        if !self.own || before < DENSE || before > self.ids || &*self.stream.ids[before - 1].0 != cursor {
+            return None;
+        }
+        let ahead = Counter::between(cursor, first)?;
+        (ahead.same_place(counter) && ahead.step > 1).then(|| ahead.with(ahead.from + 1))
+    }
+}
+
+/// Which stream has ids that count in one place, by the words around the number.
+struct Numbers<'t>(HashMap<(&'t str, &'t str), Option<usize>>);
+
+impl<'t> Numbers<'t> {
+    fn of(timeline: &'t Timeline) -> Self {
+        let mut numbers = HashMap::new();
+        for (index, stream) in timeline.streams.iter().enumerate() {
+            for (id, _) in &stream.ids {
+                #[cfg(test)]
+                LOOKS.set(LOOKS.get() + 1);
+                for around in numbers_of(id) {
+                    let only = numbers.entry(around).or_insert(Some(index));
+                    *only = only.filter(|only| *only == index);
+                }
+            }
+        }
+        Numbers(numbers)
+    }
+
+    /// The only stream with such ids, if it is the only one.
+    fn only(&self, counter: &Counter<'_>) -> Option<usize> {
+        *self.0.get(&(counter.head, counter.tail))?
+    }
+}
+
+/// What stands around each number of an id.
+fn numbers_of(id: &str) -> impl Iterator<Item = (&str, &str)> {
+    let digit = |at: usize| id.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    let starts = (0..id.len()).filter(move |at| digit(*at) && (*at == 0 || !digit(at - 1)));
+    starts.map(move |from| {
+        let to = (from..).find(|at| !digit(*at)).unwrap_or(id.len());
+        (&id[..from], &id[to..])
+    })
 }
 
 /// The one number in which two ids differ, with what stands around it.
@@ -159,11 +223,6 @@ impl<'a> Counter<'a> {
 
     fn names_a_stream(&self) -> bool {
         self.head.chars().chain(self.tail.chars()).any(char::is_alphanumeric)
-    }
-
-    fn counts(&self, id: &str) -> bool {
-        let number = id.strip_prefix(self.head).and_then(|rest| rest.strip_suffix(self.tail));
-        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
     }
 
     fn with(&self, number: u64) -> String {

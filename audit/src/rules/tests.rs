@@ -86,6 +86,24 @@ fn a_long_chain_is_hashed_once_and_not_for_each_of_its_sends() {
 }
 
 #[test]
+fn many_resumes_from_one_cursor_are_looked_at_once() {
+    let looks = |resumes: u64| {
+        let mut story = "0.0-0.1 POST initialize #0 -> 200 opens S1
+            1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse progress s2_1 progress s2_2 progress s2_3 cut\n"
+            .to_owned();
+        for at in 3..resumes + 3 {
+            story += &format!("{at}.0-{at}.5 GET S1 after s2_3 -> 200 sse progress s2_5 cut\n");
+        }
+        super::replay_gap::LOOKS.set(0);
+        let (findings, _) = judge(notation::read(&story).events, &["story".to_owned()]);
+        assert!(findings.iter().any(|finding| finding.breach.0 == Breach::ReplayGap));
+        super::replay_gap::LOOKS.get()
+    };
+    let (few, many) = (looks(50), looks(400));
+    assert!(few > 0 && many < few * 9, "{few} and {many}");
+}
+
+#[test]
 fn pages_are_named_after_their_breach() {
     for rule in ALL {
         let file = rule.breach.id().replace('-', "_");

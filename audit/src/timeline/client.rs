@@ -1,6 +1,7 @@
 //! Clients: which contacts are held to come from the same one, and by what.
 //! Knows identities alone; two people behind one address with one program look like one client, and findings say so.
 
+use super::kin::Kin;
 use crate::event::{ClientInfo, Text};
 use crate::finding::SameBy;
 use crate::join::Contact;
@@ -56,12 +57,12 @@ impl Client {
 
 /// What tells one client from another. Weaker facts are kept beside stronger ones: one subject with two programs is two.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Print {
-    subject: Option<Text>,
-    address: Option<Text>,
-    user_agent: Option<Text>,
+pub(super) struct Print {
+    pub(super) subject: Option<Text>,
+    pub(super) address: Option<Text>,
+    pub(super) user_agent: Option<Text>,
     /// Name, and version where no user agent tells it.
-    info: Option<(Text, Text)>,
+    pub(super) info: Option<(Text, Text)>,
 }
 
 impl Print {
@@ -92,12 +93,13 @@ impl Print {
     }
 
     /// What a group goes by: a subject is the same wherever it comes from.
-    fn key(&self) -> Print {
+    pub(super) fn key(&self) -> Print {
         let address = self.address.clone().filter(|_| self.subject.is_none());
         Print { address, ..self.clone() }
     }
 
-    /// Whether both may be one client: nothing that both tell differs.
+    /// Whether both may be one client: nothing that both tell differs. [`Kin`] finds the same without comparing each with all.
+    #[cfg(test)]
     fn compatible(&self, other: &Print) -> bool {
         fn agree<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
             a.is_none() || b.is_none() || a == b
@@ -142,8 +144,9 @@ pub(super) fn group(contacts: Vec<Contact>, others: bool) -> Vec<(Client, Vec<Co
     }
     let prints: Vec<Print> = prints.into_iter().map(Print::settle).collect();
     let distinct: BTreeSet<&Print> = prints.iter().collect();
+    let mut kin = Kin::of(distinct.iter().copied());
     let resolved: HashMap<&Print, Print, BuildRapid> =
-        distinct.iter().map(|print| (*print, resolve(print, &distinct))).collect();
+        distinct.iter().map(|print| (*print, resolve(print, &mut kin))).collect();
     let mut order: HashMap<&Print, usize, BuildRapid> = HashMap::default();
     let mut of_print: Vec<Option<usize>> = vec![None; prints.len()];
     let mut groups: Vec<(Print, Vec<Contact>)> = Vec::new();
@@ -170,26 +173,13 @@ fn address(contact: &Contact) -> Option<Text> {
 }
 
 /// The print that a contact goes by: its own, or the only one that is compatible and tells more.
-fn resolve(print: &Print, all: &BTreeSet<&Print>) -> Print {
+fn resolve<'p>(print: &'p Print, kin: &mut Kin<'p>) -> Print {
     // A subject or an address with a program is as much as logs tell; what a session's `initialize` would add is missing
     // from every log that starts in its middle, and tells no clients apart.
     if print.info.is_some() && (print.subject.is_some() || print.address.is_some()) {
         return print.key();
     }
-    let told = |p: &Print| {
-        [p.subject.is_some(), p.address.is_some(), p.user_agent.is_some(), p.info.is_some()]
-            .iter()
-            .filter(|x| **x)
-            .count()
-    };
-    let fuller = all.iter().filter(|other| told(other) > told(print) && print.compatible(other));
-    let mut keys: Vec<Print> = fuller.map(|other| other.key()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    match keys.as_slice() {
-        [only] => only.clone(),
-        _ => print.key(),
-    }
+    kin.only(print).unwrap_or_else(|| print.key())
 }
 
 fn client(print: Print, contacts: &[Contact], alone: bool) -> Client {
@@ -200,5 +190,82 @@ fn client(print: Print, contacts: &[Contact], alone: bool) -> Client {
         user_agent: print.user_agent,
         info: named.or_else(|| print.info.map(|(name, version)| ClientInfo { name, version })),
         alone,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same one by one.
+    fn slowly(print: &Print, all: &BTreeSet<&Print>) -> Print {
+        if print.info.is_some() && (print.subject.is_some() || print.address.is_some()) {
+            return print.key();
+        }
+        let told = |p: &Print| {
+            let told = [p.subject.is_some(), p.address.is_some(), p.user_agent.is_some(), p.info.is_some()];
+            told.iter().filter(|told| **told).count()
+        };
+        let fuller = all.iter().filter(|other| told(other) > told(print) && print.compatible(other));
+        let keys: BTreeSet<Print> = fuller.map(|other| other.key()).collect();
+        match keys.into_iter().collect::<Vec<_>>().as_slice() {
+            [only] => only.clone(),
+            _ => print.key(),
+        }
+    }
+
+    fn every_print() -> Vec<Print> {
+        let texts = |all: &[&str]| -> Vec<Option<Text>> {
+            std::iter::once(None).chain(all.iter().map(|text| Some(Text::from(*text)))).collect()
+        };
+        let infos = [("p", ""), ("p", "1"), ("p", "2"), ("q", "1")];
+        let infos = infos.map(|(name, version)| Some((Text::from(name), Text::from(version))));
+        let infos: Vec<_> = std::iter::once(None).chain(infos).collect();
+        let mut all = Vec::new();
+        for subject in texts(&["s", "t"]) {
+            for address in texts(&["a", "b"]) {
+                for user_agent in texts(&["u"]) {
+                    for info in &infos {
+                        let (subject, address) = (subject.clone(), address.clone());
+                        all.push(Print {
+                            subject,
+                            address,
+                            user_agent: user_agent.clone(),
+                            info: info.clone(),
+                        });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_print_goes_by_the_one_that_tells_more_as_if_compared_with_all() {
+        let all = every_print();
+        let mut seed = 7_u64;
+        for _ in 0..3000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let some: BTreeSet<&Print> =
+                (0..1 + seed % 6).map(|n| &all[(seed >> (n * 9 + 8)) as usize % all.len()]).collect();
+            let mut kin = Kin::of(some.iter().copied());
+            for print in &some {
+                assert_eq!(resolve(print, &mut kin), slowly(print, &some), "{print:?} among {some:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_prints_are_not_compared_each_with_all() {
+        let looks = |count: u32| {
+            let of = |n: u32| Print { address: Some(format!("192.0.2.{n}").into()), ..Print::default() };
+            let fuller =
+                |n| Print { user_agent: Some("u".into()), info: Some(("p".into(), "".into())), ..of(n) };
+            let all: Vec<Print> = (0..count).flat_map(|n| [of(n), fuller(n)]).collect();
+            let mut kin = Kin::of(&all);
+            all.iter().for_each(|print| _ = resolve(print, &mut kin));
+            kin.looks
+        };
+        assert!(looks(4000) <= looks(1000) * 5, "{} {}", looks(1000), looks(4000));
     }
 }
