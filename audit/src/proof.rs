@@ -6,6 +6,7 @@ use crate::event::{Cause, Method, Nanos, Origin, RpcId, Text, Vantage};
 use crate::finding::{
     BreachId, Certainty, Exhibit, Finding, LevelId, Piece, Role, SameBy, Sent, Step, Words,
 };
+use crate::given::Given;
 use crate::join::Contact;
 use crate::timeline::close::{delivered, id_text};
 use crate::timeline::{Reached, Send, Timeline};
@@ -22,6 +23,8 @@ pub struct Court<'a> {
     pub client: Option<String>,
     /// Resumes of this timeline that a finding speaks of already: at most one finding per party and resume.
     pub resumes: HashSet<usize>,
+    /// The logs that the input has.
+    pub given: Given,
     /// What was found so far.
     pub findings: Vec<Finding>,
     /// Where the time of each rule is noted, if it is.
@@ -35,6 +38,7 @@ impl Court<'_> {
         let path = self.paths.get(origin.file as usize).cloned().unwrap_or_default();
         Exhibit {
             path,
+            file: origin.file,
             place: origin.place,
             offset: origin.offset,
             proxied: false,
@@ -59,6 +63,17 @@ impl Court<'_> {
     #[must_use]
     pub fn step(&self, contact: &Contact, role: Role, words: Words) -> Step {
         Step { exhibit: Some(self.exhibit_of(contact)), at: Some(contact.start), role, words }
+    }
+
+    /// The record of a second log that tells how a contact ended, where one does.
+    #[must_use]
+    pub fn noted(&self, contact: &Contact) -> Option<Step> {
+        let (at, origin) = contact.noted?;
+        let mut words = vec![plain("a second log tells how it ended")];
+        if let Some(raw) = &contact.exchange.end.raw {
+            words.extend([plain(": "), foreign(raw)]);
+        }
+        Some(Step { exhibit: Some(self.exhibit(origin)), at: Some(at), role: Role::Cut, words })
     }
 
     /// One send of a duplicate.
@@ -100,7 +115,7 @@ impl Court<'_> {
             proof: draft.proof,
             sends: draft.sends,
             same_by: draft.same_by,
-            missing: draft.missing.map(str::to_owned),
+            missing: draft.missing.map(|missing| self.given.settling(missing)),
             linked: draft.linked,
             fingerprint,
         });

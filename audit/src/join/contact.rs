@@ -29,6 +29,8 @@ pub struct Contact {
     pub server: Option<Text>,
     /// The session id on the hop behind, where another log of the same exchange tells a different one.
     pub behind: Option<Text>,
+    /// When and where a second log tells how it ended, if the end above is from there.
+    pub noted: Option<(Nanos, Origin)>,
     /// Every record that tells of it, nearest to the client first.
     pub seen: Vec<Seen>,
 }
@@ -72,6 +74,7 @@ impl Contact {
             scope: frame.scope,
             server: frame.instance.filter(|_| at_server),
             behind: None,
+            noted: None,
             seen: vec![Seen { vantage: frame.vantage, origin: frame.origin, start }],
         }
     }
@@ -223,6 +226,7 @@ impl Contact {
         let moved = |at: &mut Nanos| *at = at.saturating_add(by);
         moved(&mut self.start);
         self.end.iter_mut().for_each(moved);
+        self.noted.iter_mut().for_each(|(at, _)| moved(at));
         self.seen.iter_mut().for_each(|seen| moved(&mut seen.start));
         let response = &mut self.exchange.response;
         response.headers_at.iter_mut().for_each(moved);
@@ -256,6 +260,7 @@ impl Contact {
         let beside = near.seen.iter().any(|seen| matches!(seen.vantage, Vantage::Client | Vantage::Capture));
         let stayed = near.client_stayed();
         let end_of_far = far.exchange.end.clone();
+        let (noted, noted_of_far) = (near.noted.take(), far.noted);
         identity(&mut near.identity, far.identity);
         keys(&mut near.keys, far.keys);
         let end = near.exchange.end.clone();
@@ -263,12 +268,13 @@ impl Contact {
         // A hop that cuts both sides looks like a client that left to the one behind it; a capture beside the client knows.
         let left = matches!(near.exchange.end.cause, Cause::ClientAbort);
         if left && stayed {
-            near.exchange.end = end;
+            near.exchange.end = end.clone();
         } else if left && !beside && cuts(end_of_far.cause) {
             near.exchange.end = end_of_far;
         } else if left && !beside && cuts(end.cause) {
-            near.exchange.end = end;
+            near.exchange.end = end.clone();
         }
+        near.noted = if near.exchange.end == end { noted } else { noted_of_far };
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Contact;
 use super::contact::cuts;
-use crate::event::{Cause, Delivered, Identity, Known, Nanos, Phase, Remark, Text};
+use crate::event::{Cause, Delivered, Identity, Known, Nanos, Origin, Phase, Remark, Text};
 use std::collections::HashMap;
 
 /// A remark with when and of which connection it was made.
@@ -17,6 +17,8 @@ pub(super) struct Noted {
     /// The request's id, where told.
     pub(super) request: Option<Text>,
     pub(super) remark: Remark,
+    /// Where it stands.
+    pub(super) origin: Origin,
 }
 
 /// How long after its remark an access line may be written: both are written in the same turn of the proxy's loop, so
@@ -59,7 +61,7 @@ pub(super) fn apply(contacts: &mut [Contact], remarks: &[Noted], covered: Option
             .filter(|at| fits(&contacts[*at], noted))
             .min_by_key(|at| (distance(&contacts[*at], noted), *at));
         if let Some(at) = fitting {
-            give(&mut contacts[at], &noted.remark, false);
+            give(&mut contacts[at], noted, false);
         }
     }
     let told = covered.unwrap_or((Nanos::MAX, Nanos::MIN));
@@ -101,7 +103,7 @@ fn of_other_hops(contacts: &mut [Contact], remarks: &[Noted]) {
             }
         }
         if let Some((_, at)) = best.filter(|_| !alike) {
-            give(&mut contacts[at], &noted.remark, true);
+            give(&mut contacts[at], noted, true);
         }
     }
 }
@@ -167,7 +169,8 @@ fn distance(contact: &Contact, noted: &Noted) -> Nanos {
 }
 
 /// `other_hop`: one that cuts both sides looks like a client that left to the hop behind it.
-fn give(contact: &mut Contact, remark: &Remark, other_hop: bool) {
+fn give(contact: &mut Contact, noted: &Noted, other_hop: bool) {
+    let remark = &noted.remark;
     if let Some(upstream) = &remark.upstream {
         for attempt in contact.exchange.attempts.iter_mut().filter(|a| a.upstream.as_ref() == Some(upstream))
         {
@@ -188,6 +191,7 @@ fn give(contact: &mut Contact, remark: &Remark, other_hop: bool) {
         || other_hop && end.cause == Cause::ClientAbort && cuts(remark.end.cause);
     if better || (end.cause == remark.end.cause && end.phase == Phase::Unknown) {
         *end = remark.end.clone();
+        contact.noted = Some((noted.at, noted.origin));
     }
     contact.exchange.logged.end = true;
 }

@@ -50,6 +50,7 @@
 mod rerun;
 
 use super::Case;
+use super::response_undelivered::{self, is_undelivered};
 use crate::event::{Arguments, Cause};
 use crate::finding::{Certainty, Role, SameBy, Step, Words};
 use crate::pair::{Chain, Closeness, closeness};
@@ -64,7 +65,8 @@ const HELP: &str = "resume the stream, or ask for the outcome, before sending a 
 
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     for chain in case.chains.iter().filter(|chain| is_duplicate(case.timeline, chain)) {
-        let draft = draft(case.timeline, chain, court);
+        let mut draft = draft(case.timeline, chain, court);
+        draft.linked = undelivered(case, chain);
         court.report(draft);
     }
     rerun::check(&case.timeline.unseen, court);
@@ -74,6 +76,19 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
 pub(super) fn is_duplicate(timeline: &Timeline, chain: &Chain) -> bool {
     let (_, earlier) = chain.sends.split_last().unwrap_or((&0, &[]));
     earlier.iter().any(|at| timeline.sends[*at].reached == Reached::Yes)
+}
+
+/// The findings that tell of the sends' responses (`response-undelivered`).
+fn undelivered(case: &Case<'_>, chain: &Chain) -> Vec<String> {
+    let last = chain.sends.last();
+    let sends = chain.sends.iter().map(|at| (&case.timeline.sends[*at], last != Some(at)));
+    let undelivered = sends.filter(|(send, repeated)| is_undelivered(case, send, *repeated));
+    let print = |(send, _): (&Send, bool)| {
+        let mut print = Print::default();
+        response_undelivered::print(case, send, &mut print);
+        print.finish(Breach::ResponseUndelivered)
+    };
+    undelivered.map(print).collect()
 }
 
 /// The fingerprint's facts: the same call, and every send of it.
@@ -224,6 +239,8 @@ pub(super) fn story(timeline: &Timeline, send: &Send, court: &Court<'_>) -> Vec<
         _ => court.step(contact, Role::Cut, vec![plain(format!("the stream was {}", cut(contact)))]),
     };
     step.at = end.or(step.at);
+    // How an exchange ended may be the word of another log than the one that tells of the exchange.
+    steps.extend(court.noted(contact).filter(|_| step.role != Role::Deliver));
     steps.push(step);
     if let Answered::Later { contact: later, at, .. } = send.answered {
         let contact = &timeline.contacts[later];

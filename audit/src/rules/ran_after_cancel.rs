@@ -63,6 +63,7 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
             court.step(contact, Role::Cut, vec![plain(format!("the stream was {}", cut(contact)))]);
         step.at = Some(closed);
         draft.proof.push(step);
+        draft.proof.extend(court.noted(contact));
         let words = vec![plain(if run.effect.is_some_and(|(effect, _)| effect == at) {
             "the tool took effect"
         } else {

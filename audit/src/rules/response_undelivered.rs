@@ -33,7 +33,8 @@
 //!
 //! # Limits
 //! A capture does not always tell who closed a stream; then the finding is *likely*. Without response bodies it rests on
-//! byte counts and on the proxy's word for how the stream ended.
+//! byte counts and on the proxy's word for how the stream ended; where nothing but a length like that of a usual idle timeout
+//! speaks for a cut, it is *possible*.
 
 use super::Case;
 use super::call_retried_by_proxy::deliveries;
@@ -41,7 +42,7 @@ use super::duplicate_invocation::{self, is_duplicate};
 use crate::event::Cause;
 use crate::finding::{Certainty, Role, Step};
 use crate::proof::{Court, Draft, Print, cut, foreign, plain, request, who_ended};
-use crate::timeline::close::id_text;
+use crate::timeline::close::{by_length_alone, id_text};
 use crate::timeline::unseen::Unsent;
 use crate::timeline::{Answered, Reached, Run, Send};
 use std::collections::HashMap;
@@ -59,9 +60,14 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         if !is_undelivered(case, send, repeated) {
             continue;
         }
-        let mut draft = draft(case, send, court);
         let duplicate = |chain| duplicates.entry(chain).or_insert_with(|| duplicate(case, chain)).clone();
-        draft.linked.extend(chain.and_then(duplicate));
+        let duplicate = chain.and_then(duplicate);
+        let mut draft = draft(case, send, repeated, court);
+        if repeated && duplicate.is_some() {
+            let words = vec![plain("the call was sent again: duplicate-invocation tells that part of the story")];
+            draft.proof.push(Step { exhibit: None, at: None, role: Role::Conclude, words });
+        }
+        draft.linked.extend(duplicate);
         court.report(draft);
     }
     for unsent in &case.timeline.unseen.unsent {
@@ -96,7 +102,7 @@ fn nobody_there(unsent: &Unsent, court: &Court<'_>) -> Draft {
     draft
 }
 
-fn is_undelivered(case: &Case<'_>, send: &Send, repeated: bool) -> bool {
+pub(super) fn is_undelivered(case: &Case<'_>, send: &Send, repeated: bool) -> bool {
     let contact = &case.timeline.contacts[send.contact];
     // What the client gave up on purpose it does not miss; one that sends the call again shows that it did miss it.
     let given_up = (send.aborted || send.cancelled.is_some()) && !repeated;
@@ -110,7 +116,7 @@ fn is_undelivered(case: &Case<'_>, send: &Send, repeated: bool) -> bool {
         && deliveries(contact).is_none()
 }
 
-fn draft(case: &Case<'_>, send: &Send, court: &Court<'_>) -> Draft {
+fn draft(case: &Case<'_>, send: &Send, repeated: bool, court: &Court<'_>) -> Draft {
     let timeline = case.timeline;
     let contact = &timeline.contacts[send.contact];
     let ran = send.run.as_ref().is_some_and(Run::executed);
@@ -121,7 +127,12 @@ fn draft(case: &Case<'_>, send: &Send, court: &Court<'_>) -> Draft {
         plain(if ran { " was never delivered although it ran" } else { " was never delivered" }),
     ];
     let known = !matches!(contact.exchange.end.cause, Cause::UnknownCut | Cause::Unknown);
-    let certainty = if known && contact.tells_bodies() { Certainty::Proved } else { Certainty::Likely };
+    let certainty = match known && contact.tells_bodies() {
+        true => Certainty::Proved,
+        // A client that sends the call again says itself that it missed the response.
+        false if !repeated && by_length_alone(contact, send.id.as_ref()) => Certainty::Possible,
+        false => Certainty::Likely,
+    };
     let mut draft = Draft::new(BREACH, certainty, message, HELP);
     draft.session = send.session.map(|at| timeline.sessions[at].id.clone());
     draft.tool = Some(send.call.tool.clone());
@@ -141,6 +152,11 @@ fn draft(case: &Case<'_>, send: &Send, court: &Court<'_>) -> Draft {
         (true, false) => Some("a log with response bodies would show what was delivered"),
         (true, true) => None,
     };
-    draft.print.contact(timeline, send.contact, send.id.as_ref());
+    print(case, send, &mut draft.print);
     draft
+}
+
+/// The fingerprint's facts: the send.
+pub(super) fn print(case: &Case<'_>, send: &Send, print: &mut Print) {
+    print.contact(case.timeline, send.contact, send.id.as_ref());
 }

@@ -153,6 +153,7 @@ fn draft(timeline: &Timeline, held: &Session, suffered: usize, next: usize, cour
     let mut step = court.step(close, Role::Cut, vec![plain(ended)]);
     step.at = Some(close.known_until());
     draft.proof.push(step);
+    draft.proof.extend(court.noted(close));
     draft.proof.push(court.step(
         again,
         Role::Initialize,

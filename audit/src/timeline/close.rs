@@ -70,7 +70,7 @@ pub fn delivered(contact: &Contact, id: Option<&RpcId>) -> Delivery {
 
 /// Whether an exchange of which no end is recorded lasted as long as a usual idle timeout, within half a second
 /// (formats.md, fact 6): 60 s nginx, ALB, Envoy routes; 100 s CDNs; 120 s, 300 s, 350 s, 600 s balancers and runtimes;
-/// 305 s and 360 s known clients. What rests on it is *likely* at most.
+/// 305 s and 360 s known clients. What rests on it alone is *possible*.
 #[must_use]
 pub fn at_idle_limit(contact: &Contact) -> bool {
     const LIMITS: [i64; 8] = [60, 100, 120, 300, 305, 350, 360, 600];
@@ -86,6 +86,15 @@ pub fn behind_a_limit(contact: &Contact) -> bool {
         && contact.accepted()
         && contact.exchange.end.cause == Cause::ClientAbort
         && at_idle_limit(contact)
+}
+
+/// Whether nothing but its length tells that an exchange was cut before its response: no cause, no body, no byte count that is too
+/// small.
+#[must_use]
+pub fn by_length_alone(contact: &Contact, id: Option<&RpcId>) -> bool {
+    let untold =
+        matches!(contact.exchange.end.cause, Cause::Unknown | Cause::ClientAbort | Cause::ClientTimeout);
+    untold && could_carry(contact, id) && at_idle_limit(contact)
 }
 
 /// Whether the response's body has fewer bytes than `least`.
