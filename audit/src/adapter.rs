@@ -12,6 +12,7 @@ pub mod formats;
 pub mod haproxy;
 pub mod har;
 pub mod intake;
+pub mod loose;
 pub mod nginx;
 mod part;
 pub mod rpc;
@@ -63,4 +64,9 @@ pub trait Reader: Send {
 
     /// Gives what was held back.
     fn finish(&mut self, sink: &mut dyn FnMut(Event));
+
+    /// Gives up the steps whose other steps may stand in another file, so that nothing is held back of them.
+    fn leave(&mut self) -> Vec<loose::Step> {
+        Vec::new()
+    }
 }

@@ -4,11 +4,14 @@
 //! The form is a line with its version, then JSON in zstd with a checksum. A file of another version, or one that was cut off
 //! or changed, is refused as a whole: half of it would be worse than none.
 
+use crate::adapter::loose::Step;
 use crate::event::{Event, Nanos, Text};
+use crate::given::Given;
+use crate::join::Known;
 use serde::{Deserialize, Serialize};
 
 /// The first line. The number is raised with every change of the form, also of an event's.
-const HEAD: &[u8] = b"unbroken-state 1\n";
+const HEAD: &[u8] = b"unbroken-state 2\n";
 /// What every version's first line begins with.
 const ANY_HEAD: &[u8] = b"unbroken-state ";
 
@@ -29,6 +32,16 @@ pub struct Carried {
     pub(crate) remarked: Option<(Nanos, Nanos)>,
     /// There was more than one client.
     pub(crate) others: bool,
+    /// The latest beginning and the latest end of all records so far.
+    pub(crate) newest: Option<(Nanos, Nanos)>,
+    /// Digests of the latest records, so that one that comes again is known.
+    pub(crate) digests: Vec<u64>,
+    /// Steps of exchanges that are going on.
+    pub(crate) loose: Vec<Step>,
+    /// The logs that there were.
+    pub(crate) given: Given,
+    /// What is known of clocks.
+    pub(crate) clocks: Vec<Known>,
 }
 
 /// A record that waits.
@@ -88,6 +101,20 @@ impl Carried {
         packer.include_checksum(true)?;
         serde_json::to_writer(&mut packer, self)?;
         packer.finish()
+    }
+
+    /// Takes over steps of exchanges that are going on; `paths`: of the files that their origins point to.
+    pub(crate) fn keep_loose(&mut self, open: &[Step], paths: &[String]) {
+        for step in open {
+            let path = &paths[step.origin.file as usize];
+            let file = self.paths.iter().position(|known| known == path).unwrap_or_else(|| {
+                self.paths.push(path.clone());
+                self.paths.len() - 1
+            });
+            let mut step = step.clone();
+            step.origin.file = file as u32;
+            self.loose.push(step);
+        }
     }
 
     /// Records that wait.

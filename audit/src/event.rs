@@ -9,9 +9,12 @@ pub type Nanos = i64;
 /// Text owned by an event.
 pub type Text = Box<str>;
 
-/// Where a record stands. Total order of all events: (time, file, offset).
+/// Where a record stands, and by what it is known in another place. Events are ordered by time and by what they say (`order`),
+/// never by their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Origin {
+    /// A hash of the record's bytes; 0 until it is read.
+    pub seal: u32,
     /// Index into the run's list of files, which is sorted by content identity and not by argument order.
     pub file: u32,
     /// Byte offset of the record in the decompressed stream (for records of a document: of the entry).
@@ -364,7 +367,7 @@ pub struct SseEvent {
 /// A JSON-RPC id with its type, as text: `2` and `"2"` differ.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum RpcId {
-    /// A number, as written.
+    /// A number, in canonical form: `2.0` is 2.
     Number(Text),
     /// A string.
     String(Text),

@@ -39,6 +39,9 @@ pub type Words = Vec<Piece>;
 pub struct Exhibit {
     /// Path as given on the command line.
     pub path: String,
+    /// The file among those of the run: several exports may have had one path.
+    #[serde(skip)]
+    pub file: u32,
     /// Line or entry.
     pub place: Place,
     /// Byte offset in the decompressed stream.

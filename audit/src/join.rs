@@ -3,6 +3,7 @@
 
 pub mod contact;
 mod delivery;
+pub(crate) mod process;
 mod remark;
 mod said;
 mod skew;
@@ -10,9 +11,10 @@ mod vantage;
 
 pub use contact::Contact;
 pub use skew::Ahead;
-pub(crate) use skew::Clocks;
+pub(crate) use skew::{Clocks, Known};
 
 use crate::event::{Event, Lifecycle, LoggedMessage, Nanos, Origin, Text, What};
+use crate::order::Order;
 
 /// Something that a program told outside of an HTTP exchange, with when and where.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +31,7 @@ pub struct Told<T> {
     pub what: T,
 }
 
-/// What the join yields, each list in the order of (time, file, offset).
+/// What the join yields, each list in the order of time, and of equal times as events are ordered (`order`).
 #[derive(Clone, Debug, Default)]
 pub struct Joined {
     /// Exchanges, each once however many logs saw it.
@@ -62,7 +64,7 @@ pub(crate) fn join_among(
     remarked: Option<(Nanos, Nanos)>,
     clocks: Option<&Clocks>,
 ) -> Joined {
-    events.sort_by_key(|event| (moment(event), event.origin.file, event.origin.offset));
+    events.sort_by_cached_key(Order::of);
     delivery::drop_repeated(&mut events);
     let (mut joined, remarks) = gather(events);
     let mut exchanges = std::mem::take(&mut joined.contacts);
@@ -79,11 +81,11 @@ pub(crate) fn join_among(
     if !clocks.is_even() {
         joined.ahead = clocks.ahead();
         exchanges.iter_mut().for_each(|contact| clocks.correct(contact));
-        exchanges.sort_by_key(|contact| (contact.start, contact.origin().file, contact.origin().offset));
+        exchanges.sort_by_key(|contact| contact.start);
         joined.steps.iter_mut().for_each(|told| clocks.correct_told(told));
-        joined.steps.sort_by_key(|told| (told.at, told.origin.file, told.origin.offset));
+        joined.steps.sort_by_key(|told| told.at);
         joined.messages.iter_mut().for_each(|told| clocks.correct_told(told));
-        joined.messages.sort_by_key(|told| (told.at, told.origin.file, told.origin.offset));
+        joined.messages.sort_by_key(|told| told.at);
     }
     joined.contacts = vantage::merge(exchanges);
     if joined.contacts.is_empty() {
@@ -111,6 +113,7 @@ fn gather(events: Vec<Event>) -> (Joined, Vec<remark::Noted>) {
                 identity,
                 request: keys.request,
                 remark: *remark,
+                origin,
             }),
             What::Lifecycle(step) => {
                 joined.steps.push(Told { at: time.at, origin, vantage, instance, what: *step })
@@ -127,9 +130,4 @@ fn gather(events: Vec<Event>) -> (Joined, Vec<remark::Noted>) {
 pub(crate) fn clocks(events: Vec<Event>) -> Clocks {
     let joined = gather(events).0;
     Clocks::learn(&joined.contacts, &joined.steps, &joined.messages)
-}
-
-/// The moment by which an event is ordered: the start of an exchange where it is known.
-pub(crate) fn moment(event: &Event) -> Nanos {
-    event.time.start.unwrap_or(event.time.at)
 }

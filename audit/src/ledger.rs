@@ -9,6 +9,7 @@
 mod carry;
 mod codec;
 mod docket;
+mod queue;
 pub(crate) mod route;
 mod spill;
 mod thin;
@@ -19,14 +20,16 @@ use crate::carry::Carried;
 use crate::cost::{Costs, Stage};
 use crate::event::{Event, Nanos};
 use crate::finding::{Finding, Sent};
-use crate::join::{self, Clocks, moment};
+use crate::join::{self, Clocks};
 use crate::mapping::CallMark;
+use crate::order::{moment, until};
 use crate::skim::Skim;
 use crate::source::Recall;
 use crate::table::Tables;
 use crate::verdict::{self, BuildRapid, Counts, Heard, Part, Tally, Whole};
 use codec::Writer;
 use docket::{Cut, Docket, File, Judged};
+use queue::{Queue, Slot};
 use route::Routes;
 use spill::Spill;
 use std::collections::{HashMap, HashSet};
@@ -102,6 +105,10 @@ pub(crate) struct Given {
     pub(crate) early: u64,
     /// Records that came later than the horizon behind the others.
     pub(crate) late: u64,
+    /// Records that came later than the disorder behind the others, so that their place in the order was gone.
+    pub(crate) unordered: u64,
+    /// Records that had been there long before, in this input or in an earlier export.
+    pub(crate) again: u64,
     /// Bytes that went through the temporary file.
     pub(crate) spilled: u64,
 }
@@ -158,9 +165,12 @@ pub(crate) struct Ledger<'p> {
     paths: &'p [String],
     terms: Terms,
     again: Again<'p>,
-    /// Records of a small input.
-    small: Vec<Entry>,
+    queue: Queue,
+    /// The first records, in order: all of a small input; of a large one those by which its clocks are known.
+    first: Vec<Slot>,
     is_large: bool,
+    /// The clocks are known, and records are filed by client.
+    is_filing: bool,
     clients: Vec<Option<Waiting>>,
     free: Vec<u32>,
     routes: Routes,
@@ -183,7 +193,7 @@ pub(crate) struct Ledger<'p> {
 #[derive(Debug, Default)]
 struct Told {
     prints: HashSet<u64, BuildRapid>,
-    /// The finding that a send stands in, by its place.
+    /// The finding that a send stands in, by what is known of it wherever it stands.
     sends: HashMap<u64, u64, BuildRapid>,
 }
 
@@ -193,7 +203,11 @@ impl Told {
     fn is_news(&mut self, finding: &Finding) -> bool {
         let print = route::hash(&finding.fingerprint);
         let place = |sent: &Sent| {
-            route::hash(&sent.exhibit.path) ^ sent.exhibit.offset.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            let of = |text: &Option<String>| text.as_deref().map_or(0, route::hash);
+            let parts = [of(&finding.tool), of(&sent.session), of(&sent.rpc_id), sent.at as u64];
+            parts
+                .iter()
+                .fold(0, |sum: u64, part| (sum ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
         };
         let mut stories = finding.sends.iter().map(|sent| self.sends.get(&place(sent)));
         let first = stories.next().flatten();
@@ -225,8 +239,10 @@ impl<'p> Ledger<'p> {
             paths,
             terms,
             again,
-            small: Vec::new(),
+            queue: Queue::new(terms.disorder, terms.room),
+            first: Vec::new(),
             is_large: false,
+            is_filing: false,
             clients: Vec::new(),
             free: Vec::new(),
             routes: Routes::default(),
@@ -252,45 +268,70 @@ impl<'p> Ledger<'p> {
 
     /// Takes a record in, and judges what is over by then.
     pub(crate) fn enter(&mut self, entry: Entry, emit: &mut Emit<'_>) {
-        if self.is_large {
-            return self.file(entry, emit);
+        self.queue.push(entry);
+        if self.queue.few().is_some_and(|few| few > self.terms.small) {
+            self.queue.open();
+            self.is_large = true;
         }
-        self.small.push(entry);
-        if self.small.len() > self.terms.small {
-            self.grow(emit);
+        if self.queue.is_due() {
+            let slots = self.queue.take();
+            self.follow(slots, emit);
+        }
+    }
+
+    /// Takes the records that come next in the order of all.
+    fn follow(&mut self, slots: Vec<Slot>, emit: &mut Emit<'_>) {
+        if self.is_filing {
+            return slots.into_iter().for_each(|slot| self.put(slot.entry, slot.counted, emit));
+        }
+        self.first.extend(slots);
+        if self.first.len() > self.terms.small {
+            self.begin_filing(emit);
         }
     }
 
     /// Goes on client by client.
-    fn grow(&mut self, emit: &mut Emit<'_>) {
-        self.is_large = true;
+    fn begin_filing(&mut self, emit: &mut Emit<'_>) {
+        self.is_filing = true;
         self.whole.clocks = Some(self.clocks());
         self.whole.others = true;
-        for entry in std::mem::take(&mut self.small) {
-            self.file(entry, emit);
+        for slot in std::mem::take(&mut self.first) {
+            self.put(slot.entry, slot.counted, emit);
+        }
+    }
+
+    /// Takes what still waits in the queue: no more comes.
+    fn flush(&mut self, emit: &mut Emit<'_>) {
+        let slots = self.queue.take_all();
+        self.given.unordered = self.queue.late;
+        self.given.again = self.queue.again;
+        if !self.is_large {
+            return self.first.extend(slots);
+        }
+        self.follow(slots, emit);
+        if !self.is_filing {
+            self.begin_filing(emit);
         }
     }
 
     /// What the first records tell of the clocks; one log has one.
     fn clocks(&self) -> Clocks {
-        if self.paths.len() < 2 {
+        let before = &self.before.clocks;
+        if self.paths.len() < 2 && before.is_empty() {
             return Clocks::default();
         }
         let Again { recall, formats, keep, .. } = &self.again;
-        let mut events: Vec<Event> = self.before.records.iter().map(|waits| waits.event.clone()).collect();
-        for entry in &self.small {
+        let mut events: Vec<Event> = Vec::new();
+        // So many that every split of the input tells the same.
+        for Slot { entry, .. } in self.first.iter().take(self.terms.small.saturating_add(1)) {
             match entry {
                 Entry::Event(event, _) => events.push((**event).clone()),
                 Entry::Skim(skim, _) => docket::recall(recall, formats, *keep, skim, &mut |e| events.push(e)),
             }
         }
-        join::clocks(events)
-    }
-
-    fn file(&mut self, entry: Entry, emit: &mut Emit<'_>) {
-        // What an earlier export left comes in between, as if it stood in this one.
-        self.resume(entry.moment(), emit);
-        self.put(entry, false, emit);
+        let mut clocks = join::clocks(events);
+        clocks.adopt(before);
+        clocks
     }
 
     /// Files a record; `counted`: an earlier judgement has counted it.
@@ -316,14 +357,18 @@ impl<'p> Ledger<'p> {
                 route::note(event, &mut self.whole);
                 self.routes.find(event, open)
             }
-            Entry::Skim(skim, _) => self.routes.find_skim(skim, open),
+            Entry::Skim(skim, _) => {
+                let plan = self.again.formats.get(usize::from(skim.format)).plan();
+                plan.into_iter().for_each(|plan| self.whole.given.note_vantage(plan.vantage()));
+                self.routes.find_skim(skim, open)
+            }
         };
         let client = self.clients[index as usize].as_mut().expect("a route leads to a client that waits");
         let before = client.size();
         match &entry {
             Entry::Event(event, mark) => {
                 docket::write(&mut client.writer, event, *mark, counted);
-                client.note(at, docket::until(event), counted);
+                client.note(at, until(event), counted);
             }
             Entry::Skim(skim, ids) => {
                 skim.write(ids, &mut client.skims);
@@ -501,6 +546,7 @@ impl<'p> Ledger<'p> {
 
     /// Judges what is left.
     pub(crate) fn finish(mut self, emit: &mut Emit<'_>) -> Closed {
+        self.flush(emit);
         let mut carried = None;
         if self.terms.carries.is_some() {
             carried = Some(self.carry_on(emit));
@@ -531,9 +577,9 @@ impl<'p> Ledger<'p> {
 
     fn judge_small(&mut self, emit: &mut Emit<'_>) {
         let Again { recall, formats, keep, .. } = &self.again;
-        let mut events = Vec::with_capacity(self.small.len());
-        for entry in std::mem::take(&mut self.small) {
-            match entry {
+        let mut events = Vec::with_capacity(self.first.len());
+        for slot in std::mem::take(&mut self.first) {
+            match slot.entry {
                 Entry::Event(event, _) => events.push(*event),
                 Entry::Skim(skim, _) => {
                     docket::recall(recall, formats, *keep, &skim, &mut |event| events.push(event));

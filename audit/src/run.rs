@@ -3,6 +3,7 @@
 
 use crate::adapter::formats::Formats;
 use crate::adapter::intake::{Intake, Taken};
+use crate::adapter::loose;
 use crate::adapter::rpc::Keep;
 use crate::carry::Carried;
 use crate::cost::Costs;
@@ -10,6 +11,7 @@ use crate::event::{Nanos, Place};
 use crate::finding::Finding;
 use crate::join::Ahead;
 use crate::ledger::{Again, Carries, Emit, Entry, Given, Ledger, Terms};
+use crate::mapping::CallMark;
 use crate::source::{self, Input, Limits, Recall};
 use crate::spread::Charts;
 use crate::table::Tables;
@@ -124,6 +126,9 @@ pub struct Summary {
     /// Events that came later than the horizon behind the others: their client may have been judged without them.
     #[serde(default)]
     pub late: u64,
+    /// Records that came later than the disorder behind the others, so that they are not in their place.
+    #[serde(default)]
+    pub unordered: u64,
     /// Bytes that waited in a temporary file.
     #[serde(default)]
     pub spilled: u64,
@@ -220,7 +225,10 @@ fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit:
     let carried = options.carried.as_deref().cloned();
     paths.extend(carried.iter().flat_map(|carried| carried.paths.iter().cloned()));
     let mut ledger = Ledger::new(&paths, options.terms(tables.is_some()), again);
-    if let Some(carried) = carried {
+    let mut before = Vec::new();
+    if let Some(mut carried) = carried {
+        before = std::mem::take(&mut carried.loose);
+        before.iter_mut().for_each(|step| step.origin.file += own);
         ledger.restore(carried, own);
     }
     let open = |number: usize| {
@@ -228,7 +236,18 @@ fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit:
         Intake::open(&files[order[number]], file, &formats, &limits, keep, Some(&costs))
     };
     let taken = read_all(order.len(), &open, &mut ledger, emit);
-    let closed = ledger.finish(emit);
+    let mut taken = taken;
+    let mut loose = before;
+    loose.extend(taken.iter_mut().flat_map(|file| std::mem::take(&mut file.loose)));
+    let over = ledger.over_at_end();
+    let open = loose::tie(loose, over, keep, &mut |event| {
+        if let Some(file) = taken.get_mut(event.origin.file as usize) {
+            file.summary.events += 1;
+        }
+        ledger.enter(Entry::Event(Box::new(event), CallMark::Unknown), emit);
+    });
+    let mut closed = ledger.finish(emit);
+    closed.carried.iter_mut().for_each(|carried| carried.keep_loose(&open, &paths));
     let mut taken: Vec<(usize, Taken)> = order.iter().copied().zip(taken).collect();
     for (at, file) in &mut taken {
         if inputs[*at].found && !file.log {
@@ -240,6 +259,8 @@ fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit:
     summary.problems.extend(closed.lost.iter().map(|(file, count)| unfound(&paths[*file as usize], *count)));
     summary.problems.extend(closed.counts.ahead.iter().map(|ahead| off(&paths, ahead)));
     summary.problems.extend(given_up(&paths, &closed.given, options));
+    summary.problems.extend(known(&paths, &closed.given));
+    summary.problems.extend(out_of_order(&paths, &closed.given, options));
     taken.sort_by_key(|(at, _)| *at);
     summary.files = taken.into_iter().map(|(_, file)| file.summary).collect();
     let counts = closed.counts;
@@ -253,6 +274,7 @@ fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit:
     summary.charts = counts.charts;
     summary.judged_early = closed.given.early;
     summary.late = closed.given.late;
+    summary.unordered = closed.given.unordered;
     summary.spilled = closed.given.spilled;
     summary.carried = closed.carried;
     if let Some(tables) = tables {
@@ -386,6 +408,34 @@ fn given_up(paths: &[String], given: &Given, options: &Options) -> Option<Proble
             given.early, given.late
         ),
         help: "give a longer --horizon if calls are repeated after longer silence".to_owned(),
+        count: 1,
+        lost: false,
+    })
+}
+
+/// Records that were left out because they had been there before, if there were any.
+fn known(paths: &[String], given: &Given) -> Option<Problem> {
+    (given.again > 0).then(|| Problem {
+        path: paths.first().cloned().unwrap_or_default(),
+        place: None,
+        message: format!("{} records had been read before and were not counted again", given.again),
+        help: "give each part of a log once, and each export".to_owned(),
+        count: 1,
+        lost: false,
+    })
+}
+
+/// Records that came too late for the order of all, if there were any: what was found may then depend on how the input was cut.
+fn out_of_order(paths: &[String], given: &Given, options: &Options) -> Option<Problem> {
+    let seconds = options.terms(false).disorder / 1_000_000_000;
+    (given.unordered > 0).then(|| Problem {
+        path: paths.first().cloned().unwrap_or_default(),
+        place: None,
+        message: format!(
+            "{} records came more than {seconds} s after others of a later time; findings may depend on the order",
+            given.unordered
+        ),
+        help: "give a longer --disorder, or sort the log by time".to_owned(),
         count: 1,
         lost: false,
     })

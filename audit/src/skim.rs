@@ -27,8 +27,6 @@ pub(crate) struct Skim {
     pub(crate) origin: Origin,
     /// Its length in bytes.
     pub(crate) length: u32,
-    /// A hash of its bytes, to know it again.
-    pub(crate) seal: u32,
     /// Its format, as an index into the known ones.
     pub(crate) format: u16,
     /// What it is.
@@ -89,7 +87,7 @@ impl Skim {
         out.extend_from_slice(&self.origin.offset.to_le_bytes());
         out.extend_from_slice(&line.to_le_bytes());
         out.extend_from_slice(&self.length.to_le_bytes());
-        out.extend_from_slice(&self.seal.to_le_bytes());
+        out.extend_from_slice(&self.origin.seal.to_le_bytes());
         out.extend_from_slice(&self.format.to_le_bytes());
         out.extend_from_slice(&self.start.to_le_bytes());
         out.extend_from_slice(&self.end.to_le_bytes());
@@ -120,9 +118,8 @@ impl Skim {
         *bytes = rest;
         let kind = [Kind::Request, Kind::Notice, Kind::Initialize, Kind::Delete][usize::from(flags & 3)];
         let skim = Skim {
-            origin: Origin { file, offset, place: Place::Line(line) },
+            origin: Origin { seal, file, offset, place: Place::Line(line) },
             length,
-            seal,
             format,
             kind,
             start,
@@ -174,9 +171,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let skim = |n: u64, kind| Skim {
-            origin: Origin { file: 3, offset: n << 40, place: Place::Line(n) },
+            origin: Origin { seal: 5, file: 3, offset: n << 40, place: Place::Line(n) },
             length: 830,
-            seal: 5,
             format: 7,
             kind,
             start: -(n as i64),

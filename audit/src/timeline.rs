@@ -3,6 +3,7 @@
 
 pub mod client;
 pub mod close;
+mod kin;
 pub mod reconnect;
 pub mod run;
 pub mod send;

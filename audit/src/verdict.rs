@@ -4,6 +4,7 @@
 use crate::cost::Costs;
 use crate::event::{Event, Method, Nanos};
 use crate::finding::{Finding, Step};
+use crate::given::Given;
 use crate::join::{self, Ahead, Clocks, Joined};
 use crate::proof::Court;
 use crate::rules;
@@ -46,6 +47,8 @@ pub(crate) struct Whole {
     pub(crate) others: bool,
     /// What is known of its clocks, where that was learned from more than the part.
     pub(crate) clocks: Option<Clocks>,
+    /// The logs that it has, as far as they were seen.
+    pub(crate) given: Given,
 }
 
 /// Records by file and offset.
@@ -102,6 +105,8 @@ impl Part<'_> {
 /// Judges a part of an input.
 pub(crate) fn hear(events: Vec<Event>, paths: &[String], whole: &Whole, part: &Part<'_>) -> Heard {
     let Part { done, rows, sessions, .. } = *part;
+    let mut given = whole.given;
+    events.iter().for_each(|event| given.note(event));
     let joined = join::join_among(events, whole.remarked, whole.clocks.as_ref());
     let mut heard = Heard::default();
     heard.tally.counts.span = span(&joined);
@@ -111,6 +116,7 @@ pub(crate) fn hear(events: Vec<Event>, paths: &[String], whole: &Whole, part: &P
         paths,
         client: None,
         resumes: std::collections::HashSet::new(),
+        given,
         findings: Vec::new(),
         costs: part.costs,
     };
@@ -127,7 +133,7 @@ pub(crate) fn hear(events: Vec<Event>, paths: &[String], whole: &Whole, part: &P
     }
     heard.findings = court.findings;
     if let Some(done) = done {
-        heard.findings.retain(|finding| rests_on(finding, done, paths));
+        heard.findings.retain(|finding| rests_on(finding, done));
     }
     in_order(&mut heard.findings);
     heard
@@ -138,11 +144,9 @@ pub(crate) fn in_order(findings: &mut [Finding]) {
     findings.sort_by(|a, b| (moment(a), &a.fingerprint).cmp(&(moment(b), &b.fingerprint)));
 }
 
-fn rests_on(finding: &Finding, done: &Places, paths: &[String]) -> bool {
-    finding.proof.iter().filter_map(|step| step.exhibit.as_ref()).any(|exhibit| {
-        let files = paths.iter().enumerate().filter(|(_, path)| **path == exhibit.path);
-        files.into_iter().any(|(file, _)| done.contains(&(file as u32, exhibit.offset)))
-    })
+fn rests_on(finding: &Finding, done: &Places) -> bool {
+    let mut exhibits = finding.proof.iter().filter_map(|step| step.exhibit.as_ref());
+    exhibits.any(|exhibit| done.contains(&(exhibit.file, exhibit.offset)))
 }
 
 fn moment(finding: &Finding) -> Option<i64> {

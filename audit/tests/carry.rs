@@ -56,6 +56,19 @@ fn by_pieces(exports: &[Vec<PathBuf>], options: &Options) -> (Vec<String>, u64) 
     (sorted(found), exchanges)
 }
 
+/// The text of a log, compressed or not.
+fn text(path: &Path) -> String {
+    match path.extension().is_some_and(|end| end == "gz") {
+        true => {
+            let mut text = String::new();
+            let file = std::fs::File::open(path).unwrap();
+            std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(file), &mut text).unwrap();
+            text
+        }
+        false => std::fs::read_to_string(path).unwrap(),
+    }
+}
+
 /// The line-based logs of a recording, with the time of every line; a line that tells nothing goes with the one before it.
 fn lines(path: &Path) -> Vec<(Nanos, String)> {
     let formats = Formats::load(&[]).unwrap();
@@ -66,15 +79,7 @@ fn lines(path: &Path) -> Vec<(Nanos, String)> {
             *at = event.time.at.max(*at);
         }
     });
-    let text = match path.extension().is_some_and(|end| end == "gz") {
-        true => {
-            let mut text = String::new();
-            let file = std::fs::File::open(path).unwrap();
-            std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(file), &mut text).unwrap();
-            text
-        }
-        false => std::fs::read_to_string(path).unwrap(),
-    };
+    let text = text(path);
     let first = times.values().next().copied().unwrap_or_default();
     let mut last = first;
     let dated = |(at, line): (usize, &str)| {
@@ -144,6 +149,68 @@ fn a_recording_split_anywhere_gives_the_findings_of_the_whole() {
         }
     }
     assert!(findings > 20, "only {findings} findings to lose");
+}
+
+#[test]
+fn an_export_that_comes_again_or_overlaps_the_last_adds_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (small, clients) in [(1, 40), (1, 2), (100_000, 7)] {
+        let mut log = Vec::new();
+        let written = traffic::write(1_000_000, clients, 17, &mut log).unwrap();
+        let text = String::from_utf8(log).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let export = |name: String, lines: &[&str]| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+            vec![path]
+        };
+        let size = lines.len().div_ceil(4);
+        let once: Vec<_> =
+            lines.chunks(size).enumerate().map(|(at, some)| export(format!("once-{at}"), some)).collect();
+        let options = Options { small, ..Options::default() };
+        let (expected, exchanges) = by_pieces(&once, &options);
+        assert!(expected.len() > 5 && exchanges == written.lines, "{} {exchanges}", expected.len());
+        let twice: Vec<_> = once.iter().flat_map(|files| [files.clone(), files.clone()]).collect();
+        assert_eq!(by_pieces(&twice, &options), (expected.clone(), exchanges), "twice, {clients} clients");
+        let overlapping: Vec<_> = (0..4)
+            .map(|at| {
+                let (from, to) = ((at * size).saturating_sub(size / 3), ((at + 1) * size).min(lines.len()));
+                export(format!("overlapping-{at}"), &lines[from..to])
+            })
+            .collect();
+        assert_eq!(
+            by_pieces(&overlapping, &options),
+            (expected, exchanges),
+            "overlapping, {clients} clients"
+        );
+    }
+}
+
+#[test]
+fn a_capture_cut_in_the_middle_of_its_exchanges_gives_the_findings_of_the_whole() {
+    let mut findings = 0;
+    for recording in recordings() {
+        let capture = ["wire.jsonl", "wire.jsonl.gz"].map(|name| recording.join(name));
+        let Some(capture) = capture.iter().find(|path| path.is_file()) else { continue };
+        let expected = whole(std::slice::from_ref(capture), &Options::default());
+        findings += expected.len();
+        let text = text(capture);
+        let lines: Vec<&str> = text.lines().collect();
+        let folder = tempfile::tempdir().unwrap();
+        let pieces: Vec<PathBuf> = lines
+            .chunks(lines.len().div_ceil(5))
+            .enumerate()
+            .map(|(at, some)| {
+                let path = folder.path().join(format!("{at}.jsonl"));
+                std::fs::write(&path, some.join("\n") + "\n").unwrap();
+                path
+            })
+            .collect();
+        assert_eq!(whole(&pieces, &Options::default()), expected, "{} in one run", recording.display());
+        let exports: Vec<Vec<PathBuf>> = pieces.into_iter().map(|piece| vec![piece]).collect();
+        assert_eq!(by_pieces(&exports, &Options::default()).0, expected, "{}", recording.display());
+    }
+    assert!(findings > 20 || std::env::var_os("UNBROKEN_SHARED").is_none(), "only {findings}");
 }
 
 #[test]

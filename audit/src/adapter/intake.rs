@@ -4,6 +4,7 @@
 use super::RecordProblem;
 use super::detect::Verdict;
 use super::formats::{FileReader, Formats};
+use super::loose;
 use super::part;
 use super::rpc::Keep;
 use super::unread;
@@ -31,6 +32,8 @@ pub struct Taken {
     pub problems: Vec<Problem>,
     /// It is a log, or may be one whose shape nobody knows.
     pub log: bool,
+    /// Steps whose other steps may stand in another file.
+    pub(crate) loose: Vec<loose::Step>,
 }
 
 /// Reads the whole file at `path` and hands its events to `sink`, in the order of the file.
@@ -87,7 +90,7 @@ impl<'f> Intake<'f> {
                 let format = problem.message.clone();
                 let summary =
                     FileSummary { path: problem.path.clone(), format, read: false, records: 0, events: 0 };
-                State::Done(Box::new(Taken { summary, problems: vec![problem], log }))
+                State::Done(Box::new(Taken { summary, problems: vec![problem], log, loose: Vec::new() }))
             }
         };
         Intake { state }
@@ -240,6 +243,7 @@ impl<'f> Reading<'f> {
     }
 
     fn read_told(&mut self, record: Record<'_>, sink: &mut Sink<'_>) {
+        let record = record.sealed();
         let told = self.formats.tell(record.bytes);
         let whole = match told {
             Verdict::One(format) => self.formats.get(format).skip.is_none(),
@@ -305,8 +309,13 @@ impl<'f> Reading<'f> {
 
     /// Gives what readers held back, and what became of the file.
     fn taken(&mut self, sink: &mut Sink<'_>) -> Taken {
+        let mut loose = Vec::new();
         for reader in self.readers.values_mut() {
             if let FileReader::Ordered(reader) = reader {
+                // Of a run other files may tell more; who reads one alone has all there is.
+                if self.costs.is_some() {
+                    loose.extend(reader.leave());
+                }
                 reader.finish(&mut |event| {
                     self.events += 1;
                     note_unread(&mut self.troubles, &event);
@@ -332,7 +341,7 @@ impl<'f> Reading<'f> {
             records: self.records,
             events: self.events,
         };
-        Taken { summary, problems, log }
+        Taken { summary, problems, log, loose }
     }
 
     fn format_shown(&self, read: &[usize]) -> String {
@@ -419,12 +428,12 @@ impl Usual<'_> {
     /// The entries of some records of a batch, and the places of those that the reader refused; the first is `from`.
     fn read(&self, records: &[Record<'_>], from: usize, batch: &Batch) -> (Vec<Entry>, Vec<usize>) {
         let (mut entries, mut refused, mut ids) = (Vec::with_capacity(records.len()), Vec::new(), Vec::new());
-        for (i, record) in records.iter().enumerate() {
+        for (i, record) in records.iter().map(|record| record.sealed()).enumerate() {
             let mut mark = CallMark::Unknown;
             if let (Some(format), FileReader::Plan(plan)) = (self.glances, self.reader)
                 && batch.stands(from + i)
             {
-                match plan.glance(record, format, &mut ids) {
+                match plan.glance(&record, format, &mut ids) {
                     Glance::Ordinary(skim) => {
                         entries.push(Entry::Skim(skim, ids.as_slice().into()));
                         continue;
@@ -433,7 +442,7 @@ impl Usual<'_> {
                 }
             }
             let mut sink = |event| entries.push(Entry::Event(Box::new(event), mark));
-            if self.reader.read_alone(*record, self.keep, &mut sink).is_err() {
+            if self.reader.read_alone(record, self.keep, &mut sink).is_err() {
                 refused.push(from + i);
             }
         }

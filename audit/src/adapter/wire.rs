@@ -4,7 +4,7 @@
 use super::access::{self, Draft};
 use super::rpc::{self, Keep};
 use super::sse::Parser;
-use super::{Reader, RecordProblem};
+use super::{Reader, RecordProblem, loose};
 use crate::event::{
     Body, Cause, Counts, Event, Known, Logged, Media, Method, Nanos, Origin, Phase, SseEvent, Time,
     TimeMeans, Vantage,
@@ -23,6 +23,9 @@ const MOST_BODY: usize = 16 << 20;
 pub struct Wire {
     keep: Keep,
     open: BTreeMap<String, Flow>,
+    /// Steps of flows that did not begin here, and how many bytes they have.
+    strays: Vec<loose::Step>,
+    stray_bytes: usize,
 }
 
 struct Flow {
@@ -36,6 +39,8 @@ struct Flow {
     started: Nanos,
     last: Nanos,
     body_ended: bool,
+    /// Its steps as they stand, as long as it is open.
+    steps: Vec<loose::Step>,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +72,12 @@ struct Step<'a> {
 impl Wire {
     /// A reader without open flows.
     pub fn new(keep: Keep) -> Self {
-        Wire { keep, open: BTreeMap::new() }
+        Wire { keep, open: BTreeMap::new(), strays: Vec::new(), stray_bytes: 0 }
+    }
+
+    /// Gives up the steps of the flows that are open.
+    pub(crate) fn open_steps(&mut self) -> Vec<loose::Step> {
+        std::mem::take(&mut self.open).into_values().flat_map(|flow| flow.steps).collect()
     }
 
     fn begin(&mut self, step: &Step<'_>, at: Nanos, record: &Record<'_>) -> Flow {
@@ -121,6 +131,7 @@ impl Wire {
             started: at,
             last: at,
             body_ended: false,
+            steps: Vec::new(),
         }
     }
 }
@@ -131,17 +142,32 @@ impl Reader for Wire {
             .map_err(|why| RecordProblem::Malformed { format: "step of a capture", why: why.to_string() })?;
         let at = clock::any(step.ts.get().trim_matches('"')).ok_or(RecordProblem::NoTime)?;
         let key = step.flow.get().to_owned();
+        let as_it_stands = |record: &Record<'_>| loose::Step {
+            flow: key.clone(),
+            at,
+            origin: record.origin,
+            shipped: record.shipped.clone(),
+            text: String::from_utf8_lossy(record.bytes).into_owned(),
+        };
         if step.event == "request" {
             // A number that is used again is another run's.
             if let Some(flow) = self.open.remove(&key) {
                 flow.finish(Cause::Unknown, None, self.keep, sink);
             }
-            let flow = self.begin(&step, at, &record);
+            let mut flow = self.begin(&step, at, &record);
+            flow.steps.push(as_it_stands(&record));
             self.open.insert(key, flow);
             return Ok(());
         }
-        let Some(flow) = self.open.get_mut(&key) else { return Ok(()) };
+        let Some(flow) = self.open.get_mut(&key) else {
+            self.stray_bytes += record.bytes.len();
+            if self.stray_bytes <= MOST_BODY {
+                self.strays.push(as_it_stands(&record));
+            }
+            return Ok(());
+        };
         flow.last = at;
+        flow.steps.push(as_it_stands(&record));
         let done = match &*step.event {
             "response_headers" => {
                 flow.headers(&step, at);
@@ -175,6 +201,12 @@ impl Reader for Wire {
         for flow in std::mem::take(&mut self.open).into_values() {
             flow.finish(Cause::Unknown, None, self.keep, sink);
         }
+    }
+
+    fn leave(&mut self) -> Vec<loose::Step> {
+        let mut steps = self.open_steps();
+        steps.append(&mut self.strays);
+        steps
     }
 }
 

@@ -14,8 +14,8 @@ pub(super) fn drop_repeated(events: &mut Vec<Event>) {
     let mut doubled = vec![false; events.len()];
     let mut from = 0;
     while from < events.len() {
-        let moment = super::moment(&events[from]);
-        let to = from + events[from..].partition_point(|event| super::moment(event) == moment);
+        let moment = crate::order::moment(&events[from]);
+        let to = from + events[from..].partition_point(|event| crate::order::moment(event) == moment);
         mark(&events[from..to], &mut doubled[from..to]);
         for (event, doubled) in events[from..to].iter().zip(&mut doubled[from..to]) {
             if let Some(id) = &event.keys.shipper {

@@ -2,6 +2,7 @@
 //! Knows what one process said and heard, in order; HTTP, headers and servers stay unknown.
 
 use super::contact::Frame;
+use super::process::Processes;
 use super::{Contact, Joined, Told};
 use crate::event::{
     Body, Cause, End, Exchange, Identity, Keys, Known, LifecycleStep, Logged, LoggedMessage, Message, Method,
@@ -9,9 +10,6 @@ use crate::event::{
     TimeMeans, Vantage,
 };
 use std::collections::BTreeMap;
-
-/// A process is a file and the name it goes by there.
-type Process = (u32, Option<Text>);
 
 /// What a process said, heard or noticed.
 enum Word<'a> {
@@ -23,6 +21,20 @@ enum Word<'a> {
     Session(&'a Text),
     /// A stream to it ended before its time.
     Broken,
+}
+
+impl Word<'_> {
+    /// What comes first of words of one moment: an answer is heard after its request was sent, and a session is given for a
+    /// handshake and used afterwards.
+    fn rank(&self) -> u8 {
+        match self {
+            Word::Sent(request) if request.initialize.is_some() => 0,
+            Word::Session(_) => 1,
+            Word::Sent(_) => 2,
+            Word::Heard(_) => 3,
+            Word::Broken => 4,
+        }
+    }
 }
 
 /// A request that was sent, and what became of it.
@@ -38,9 +50,10 @@ struct Asked<'a> {
 
 /// The requests of every client that logs its messages, each as an exchange. Expects both lists in order.
 pub(super) fn exchanges(joined: &Joined) -> Vec<Contact> {
-    let mut processes: BTreeMap<Process, Vec<(Nanos, Origin, Word<'_>)>> = BTreeMap::new();
+    let known = Processes::of(joined);
+    let mut processes: BTreeMap<usize, Vec<(Nanos, Origin, Word<'_>)>> = BTreeMap::new();
     let mut say = |file: u32, instance: &Option<Text>, at, origin, word| {
-        processes.entry((file, instance.clone())).or_default().push((at, origin, word));
+        processes.entry(known.at(file, instance)).or_default().push((at, origin, word));
     };
     for told in joined.messages.iter().filter(|told| told.vantage == Vantage::Client) {
         if let Some(word) = word_of(told) {
@@ -56,7 +69,7 @@ pub(super) fn exchanges(joined: &Joined) -> Vec<Contact> {
         say(told.origin.file, &told.instance, told.at, told.origin, word);
     }
     let mut contacts: Vec<Contact> = processes.into_values().flat_map(of_process).collect();
-    contacts.sort_by_key(|contact| (contact.start, contact.origin().file, contact.origin().offset));
+    contacts.sort_by_key(|contact| contact.start);
     contacts
 }
 
@@ -69,7 +82,7 @@ fn word_of(told: &Told<LoggedMessage>) -> Option<Word<'_>> {
 }
 
 fn of_process(mut words: Vec<(Nanos, Origin, Word<'_>)>) -> Vec<Contact> {
-    words.sort_by_key(|(at, origin, _)| (*at, origin.offset));
+    words.sort_by_key(|(at, _, word)| (*at, word.rank()));
     let names_sessions = words.iter().any(|(.., word)| matches!(word, Word::Session(_)));
     let mut asked: Vec<Asked<'_>> = Vec::new();
     let mut session: Option<Text> = None;

@@ -53,7 +53,7 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
             }
         }
     }
-    merged.sort_by_key(|contact| (contact.start, contact.origin().file, contact.origin().offset));
+    merged.sort_by_key(|contact| contact.start);
     merged
 }
 

@@ -2,13 +2,15 @@
 //! Knows what waits; how it is kept is for [`crate::carry`].
 
 use super::docket::{Fate, Loud};
+use super::queue::{Passed, Slot};
 use super::{Carries, Cut, Emit, Entry, Ledger, docket, route};
 use crate::carry::{Carried, Waits};
 use crate::event::{Event, Nanos};
-use crate::join::moment;
+use crate::join::{Clocks, Known};
 use crate::mapping::CallMark;
+use crate::order::{Order, moment};
 use crate::verdict::{self, Heard, Part, Places};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// How long what was told is kept in mind after it, in nanoseconds of log time: what a finding rests on is forgotten long before.
 const REMEMBERED: Nanos = 7 * 86_400 * 1_000_000_000;
@@ -16,33 +18,48 @@ const REMEMBERED: Nanos = 7 * 86_400 * 1_000_000_000;
 /// What was taken over from the last export.
 #[derive(Debug, Default)]
 pub(super) struct Before {
-    pub(super) records: VecDeque<Waits>,
     told: BTreeMap<u64, Nanos>,
     sends: BTreeMap<u64, Nanos>,
+    pub(super) clocks: Vec<Known>,
 }
 
 impl Ledger<'_> {
     /// Takes over what the last export left; its records' files are those from `first` on.
     pub(crate) fn restore(&mut self, carried: Carried, first: u32) {
-        let Carried { mut records, told, sends, tools, remarked, others, paths: _ } = carried;
+        let Carried {
+            mut records,
+            told,
+            sends,
+            tools,
+            remarked,
+            others,
+            newest,
+            digests,
+            clocks,
+            given,
+            paths: _,
+            loose: _,
+        } = carried;
         records.iter_mut().for_each(|waits| waits.event.origin.file += first);
         self.told.prints.extend(told.iter().map(|(print, _)| *print));
         self.told.sends.extend(sends.iter().map(|(send, print, _)| (*send, *print)));
         self.whole.tools.restore(&tools);
         self.whole.remarked = remarked;
+        self.whole.given = given;
         self.others = others;
         let told = told.into_iter().collect();
         let sends = sends.into_iter().map(|(send, _, at)| (send, at)).collect();
-        self.before = Before { records: records.into(), told, sends };
+        self.before = Before { told, sends, clocks };
+        self.queue.restore(Passed { newest, digests });
+        for Waits { event, counted } in records {
+            self.queue.take_back(event, counted);
+        }
     }
 
-    /// Files the records that waited, as far as they are not later than `until`.
-    pub(super) fn resume(&mut self, until: Nanos, emit: &mut Emit<'_>) {
-        while let Some(Waits { event, counted }) =
-            self.before.records.pop_front_if(|waits| moment(&waits.event) <= until)
-        {
-            self.put(Entry::Event(Box::new(event), CallMark::Unknown), counted, emit);
-        }
+    /// What has been silent since this moment is over; none: all of it is.
+    pub(crate) fn over_at_end(&self) -> Option<Nanos> {
+        let waits = self.terms.carries == Some(Carries::Open);
+        waits.then(|| self.queue.newest.saturating_sub(self.terms.horizon))
     }
 
     /// Judges what is over, all of it if this is the last export, and hands over the rest.
@@ -53,21 +70,15 @@ impl Ledger<'_> {
             true => Cut::None,
             false => Cut::At { moment: now.saturating_sub(horizon), horizon },
         };
-        let mut records =
-            if !self.is_large && self.before.records.len() + self.small.len() <= self.terms.small {
-                self.judge_whole(&cut_at, emit)
-            } else {
-                if !self.is_large {
-                    self.grow(emit);
-                }
-                self.resume(Nanos::MAX, emit);
-                self.judge_clients(cut_at(self.now), emit);
-                self.take_waiting()
-            };
+        let mut records = if self.is_large {
+            self.judge_clients(cut_at(self.now), emit);
+            self.take_waiting()
+        } else {
+            self.judge_whole(&cut_at, emit)
+        };
         // What is over is nobody's early end here.
         self.given.early = 0;
-        records
-            .sort_by_key(|waits| (moment(&waits.event), waits.event.origin.file, waits.event.origin.offset));
+        records.sort_by_key(|waits| Order::of(&waits.event));
         let paths = name_files(&mut records, self.paths);
         let since = self.now.saturating_sub(REMEMBERED);
         let at = |known: Option<&Nanos>| known.copied().unwrap_or(self.now);
@@ -79,19 +90,32 @@ impl Ledger<'_> {
         let mut sends: Vec<(u64, u64, Nanos)> = sends.filter(|(.., at)| *at >= since).collect();
         sends.sort_unstable();
         let (tools, remarked, others) = (self.whole.tools.declared(), self.whole.remarked, self.others);
-        Carried { paths, records, told, sends, tools, remarked, others }
+        let given = self.whole.given;
+        let Passed { newest, digests } = self.queue.passed();
+        let clocks = self.whole.clocks.as_ref().map(Clocks::handed_on).unwrap_or_default();
+        Carried {
+            paths,
+            records,
+            told,
+            sends,
+            tools,
+            remarked,
+            others,
+            newest,
+            digests,
+            clocks,
+            given,
+            loose: Vec::new(),
+        }
     }
 
     /// Judges a small input as a whole, and gives what goes on.
     fn judge_whole(&mut self, cut: &dyn Fn(Nanos) -> Cut, emit: &mut Emit<'_>) -> Vec<Waits> {
-        let before = std::mem::take(&mut self.before.records);
-        let mut louds: Vec<Loud> = before
-            .into_iter()
-            .map(|Waits { event, counted }| Loud { mark: CallMark::Unknown, counted, event })
-            .collect();
+        self.whole.clocks = Some(self.clocks());
+        let mut louds: Vec<Loud> = Vec::with_capacity(self.first.len());
         let again = &self.again;
-        let mut add = |event| louds.push(Loud { mark: CallMark::Unknown, counted: false, event });
-        for entry in std::mem::take(&mut self.small) {
+        for Slot { entry, counted, .. } in std::mem::take(&mut self.first) {
+            let mut add = |event| louds.push(Loud { mark: CallMark::Unknown, counted, event });
             match entry {
                 Entry::Event(event, _) => add(*event),
                 Entry::Skim(skim, _) => {

@@ -8,8 +8,9 @@ use crate::adapter::formats::Formats;
 use crate::adapter::rpc::Keep;
 use crate::cost::{Costs, Stage};
 use crate::event::{Event, Nanos, What};
-use crate::join::{Clocks, moment};
+use crate::join::Clocks;
 use crate::mapping::CallMark;
+use crate::order::{Order, moment, until};
 use crate::skim::{self, Ids, Skim};
 use crate::source::{Recall, Record};
 use crate::verdict::{self, BuildRapid, Heard, Part, Places, Whole};
@@ -85,9 +86,7 @@ struct Glance {
     session: Option<u64>,
     /// Whether it is an exchange, of which sessions are made.
     exchange: bool,
-    start: Nanos,
-    until: Nanos,
-    place: (u32, u64),
+    order: Order,
     opens: bool,
     counted: bool,
 }
@@ -105,7 +104,7 @@ impl Docket<'_> {
             louds.iter().map(of_loud).chain(skims.iter().map(|(skim, _)| of_skim(skim))).collect();
         let fates = fates(&glances, file.cut);
         let vantage = |format: u16| Some(self.formats.get(usize::from(format)).plan()?.vantage());
-        let one_clock = self.whole.clocks.as_ref().is_none_or(Clocks::is_empty);
+        let one_clock = self.whole.clocks.as_ref().is_none_or(Clocks::is_even);
         let thinned = !self.all && !self.rows && one_clock && !skims.is_empty();
         let needed = thinned.then(|| thin::needed(&louds, &skims, &vantage)).flatten();
         let over = over(&glances, &fates);
@@ -133,7 +132,7 @@ impl Docket<'_> {
         let all = file.cut == Cut::None && glances.iter().all(|glance| !glance.counted);
         let places: Option<Places> = (!all).then(|| {
             let over = glances.iter().zip(fates).filter(|(glance, fate)| done(glance, fate));
-            over.map(|(glance, _)| glance.place).collect()
+            over.map(|(glance, _)| glance.order.place()).collect()
         });
         let mut heard = verdict::hear(
             events,
@@ -177,7 +176,8 @@ pub(super) fn recall(
     sink: &mut dyn FnMut(Event),
 ) {
     let origin = skim.origin;
-    let bytes = recall.read(origin.file, origin.offset, skim.length, |bytes| skim::seal(bytes) == skim.seal);
+    let bytes =
+        recall.read(origin.file, origin.offset, skim.length, |bytes| skim::seal(bytes) == origin.seal);
     if let (Some(bytes), Some(plan)) = (bytes, formats.get(usize::from(skim.format)).plan()) {
         // The record was read before; that it can be is known.
         _ = plan.read(&Record::new(origin, &bytes), keep, sink);
@@ -225,9 +225,7 @@ fn of_loud(loud: &Loud) -> Glance {
     Glance {
         session: session(event).map(hash),
         exchange: matches!(event.what, What::Exchange(_)),
-        start: moment(event),
-        until: until(event),
-        place: (event.origin.file, event.origin.offset),
+        order: Order::of(event),
         opens: event.identity.client.is_some(),
         counted: loud.counted,
     }
@@ -237,17 +235,10 @@ fn of_skim(skim: &Skim) -> Glance {
     Glance {
         session: Some(skim.session),
         exchange: true,
-        start: skim.start,
-        until: skim.end,
-        place: (skim.origin.file, skim.origin.offset),
+        order: Order::of_skim(skim),
         opens: skim.kind == skim::Kind::Initialize,
         counted: skim.counted,
     }
-}
-
-/// The last moment that an event speaks of.
-pub(super) fn until(event: &Event) -> Nanos {
-    event.time.end.unwrap_or(event.time.at).max(moment(event))
 }
 
 /// What becomes of records that are judged as a whole, whoever they are of.
@@ -272,24 +263,24 @@ fn fates(glances: &[Glance], cut: Cut) -> Vec<Fate> {
     let over: Vec<bool> = match cut {
         Cut::None => vec![true; glances.len()],
         Cut::Half => {
-            let mut untils: Vec<Nanos> = glances.iter().map(|glance| glance.until).collect();
+            let mut untils: Vec<Nanos> = glances.iter().map(|glance| glance.order.until).collect();
             let middle = untils.len() / 2;
             let half = if untils.is_empty() { 0 } else { *untils.select_nth_unstable(middle).1 };
-            glances.iter().map(|glance| glance.until <= half).collect()
+            glances.iter().map(|glance| glance.order.until <= half).collect()
         }
         Cut::At { moment, horizon } => {
             let mut spans: HashMap<u64, (Nanos, Nanos), BuildRapid> = HashMap::default();
             for glance in glances {
                 let Some(session) = glance.session else { continue };
                 // A beginning that was carried along makes no stretch longer.
-                let start = if glance.counted { Nanos::MAX } else { glance.start };
-                let span = spans.entry(session).or_insert((start, glance.until));
-                *span = (span.0.min(start), span.1.max(glance.until));
+                let start = if glance.counted { Nanos::MAX } else { glance.order.at };
+                let span = spans.entry(session).or_insert((start, glance.order.until));
+                *span = (span.0.min(start), span.1.max(glance.order.until));
             }
             let is_over = |glance: &Glance| {
                 let span = glance.session.and_then(|session| spans.get(&session));
-                let (first, last) = *span.unwrap_or(&(glance.start, glance.until));
-                last < moment || first < moment.saturating_sub(horizon) && glance.until < moment
+                let (first, last) = *span.unwrap_or(&(glance.order.at, glance.order.until));
+                last < moment || first < moment.saturating_sub(horizon) && glance.order.until < moment
             };
             glances.iter().map(is_over).collect()
         }
@@ -309,13 +300,13 @@ fn carry(glances: &[Glance], fates: &mut [Fate]) {
         first: usize,
         opened: Option<usize>,
     }
-    let key = |at: usize| (glances[at].start, glances[at].place);
+    let key = |at: usize| glances[at].order;
     let mut alive: HashMap<u64, Alive, BuildRapid> = HashMap::default();
     for (glance, _) in glances.iter().zip(fates.iter()).filter(|(_, fate)| **fate == Fate::GoesOn) {
         if let Some(session) = glance.session {
             let known =
                 alive.entry(session).or_insert(Alive { until: Nanos::MIN, first: usize::MAX, opened: None });
-            known.until = known.until.max(glance.until);
+            known.until = known.until.max(glance.order.until);
         }
     }
     for (at, glance) in glances.iter().enumerate() {
@@ -357,16 +348,16 @@ fn over(glances: &[Glance], fates: &[Fate]) -> Vec<u64> {
 fn ended(glances: &[Glance], fates: &[Fate]) -> Vec<Nanos> {
     struct Session {
         first: Nanos,
-        last: (Nanos, (u32, u64)),
+        last: Order,
         done: bool,
     }
     let mut sessions: HashMap<u64, Session, BuildRapid> = HashMap::default();
     for (glance, fate) in glances.iter().zip(fates).filter(|(glance, _)| glance.exchange) {
         let Some(session) = glance.session else { continue };
-        let last = (glance.start, glance.place);
+        let last = glance.order;
         let done = *fate != Fate::GoesOn && !glance.counted;
-        let known = sessions.entry(session).or_insert(Session { first: glance.start, last, done });
-        known.first = known.first.min(glance.start);
+        let known = sessions.entry(session).or_insert(Session { first: glance.order.at, last, done });
+        known.first = known.first.min(glance.order.at);
         if last >= known.last {
             (known.last, known.done) = (last, done);
         }

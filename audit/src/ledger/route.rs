@@ -183,6 +183,7 @@ pub(crate) fn client_key(
 
 /// Gathers what is true of the whole input: what tools declare, and the time that second logs cover.
 pub(super) fn note(event: &Event, whole: &mut Whole) {
+    whole.given.note(event);
     match &event.what {
         What::Exchange(exchange) => {
             let body = match &exchange.response.body {

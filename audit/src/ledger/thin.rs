@@ -29,6 +29,7 @@ use crate::event::{
 };
 use crate::finding::{Certainty, Finding};
 use crate::mapping::{CallMark, info_mark};
+use crate::order::Order;
 use crate::skim::{Ids, Kind, Skim, mark};
 use crate::timeline::close::id_text;
 use crate::verdict::BuildRapid;
@@ -74,7 +75,6 @@ pub(super) fn doubtful(findings: &[Finding]) -> bool {
 /// What of a record that is not ordinary bears on ordinary ones.
 #[derive(Debug)]
 struct Facts {
-    start: Nanos,
     session: Option<u64>,
     client: u64,
     info: u32,
@@ -143,7 +143,6 @@ fn facts(loud: &Loud) -> Option<Facts> {
     let agent = event.identity.user_agent.is_some();
     let info = event.identity.client.as_ref().map_or(0, |info| info_mark(&info.name, &info.version, agent));
     (!stateless).then(|| Facts {
-        start: crate::join::moment(event),
         session: route::session(event).map(route::hash),
         client: route::client(event).unwrap_or(0),
         info,
@@ -194,9 +193,7 @@ const NONE: u32 = u32::MAX;
 /// One record, in the order in which a timeline has it.
 #[derive(Clone, Copy, Debug)]
 struct Rec {
-    start: Nanos,
-    file: u32,
-    offset: u64,
+    order: Order,
     /// Index into the sessions; [`NONE`]: none.
     session: u32,
     /// Index into the skims, or into the louds.
@@ -281,9 +278,7 @@ impl View {
         let mut recs = Vec::with_capacity(skims.len() + louds.len());
         for (at, (skim, _)) in skims.iter().enumerate() {
             recs.push(Rec {
-                start: skim.start,
-                file: skim.origin.file,
-                offset: skim.origin.offset,
+                order: Order::of_skim(skim),
                 session: place(skim.session, skim.client.unwrap_or(0)),
                 at: at as u32,
                 is_loud: false,
@@ -291,15 +286,13 @@ impl View {
         }
         for (at, (facts, loud)) in facts.iter().zip(louds).enumerate() {
             recs.push(Rec {
-                start: facts.start,
-                file: loud.event.origin.file,
-                offset: loud.event.origin.offset,
+                order: Order::of(&loud.event),
                 session: facts.session.map_or(NONE, |session| place(session, facts.client)),
                 at: at as u32,
                 is_loud: true,
             });
         }
-        recs.sort_unstable_by_key(|rec| (rec.start, rec.file, rec.offset));
+        recs.sort_unstable_by_key(|rec| rec.order);
         for rec in &recs {
             let Some(session) = held.get_mut(rec.session as usize) else { continue };
             let (info, loud) = if rec.is_loud {
@@ -344,7 +337,9 @@ impl View {
 
     /// Whether two logs tell of the client at one time.
     fn apart(&self, _: &[Facts], _: &[(Skim, Ids<'_>)]) -> bool {
-        self.recs.windows(2).any(|two| two[0].file != two[1].file && two[1].start - two[0].start <= BESIDE)
+        self.recs.windows(2).any(|two| {
+            two[0].order.place().0 != two[1].order.place().0 && two[1].order.at - two[0].order.at <= BESIDE
+        })
     }
 
     fn keep(&mut self, at: u32, keep: &mut Keep) {
@@ -395,7 +390,7 @@ impl View {
         // One line delivered twice has one moment.
         for run in (0..self.recs.len())
             .collect::<Vec<_>>()
-            .chunk_by(|a, b| self.recs[*a].start == self.recs[*b].start)
+            .chunk_by(|a, b| self.recs[*a].order.at == self.recs[*b].order.at)
         {
             for at in run {
                 let twin = run

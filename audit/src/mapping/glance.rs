@@ -78,7 +78,6 @@ impl Plan {
         Glance::Ordinary(Skim {
             origin: record.origin,
             length,
-            seal: skim::seal(record.bytes),
             format,
             kind: seen.kind,
             start: seen.start,

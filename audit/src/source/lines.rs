@@ -124,7 +124,7 @@ impl Lines {
             return;
         }
         batch.spans.push(Span {
-            origin: Origin { file: self.file, offset, place: Place::Line(self.line) },
+            origin: Origin { seal: 0, file: self.file, offset, place: Place::Line(self.line) },
             at: from..from + line.len(),
             peeled: false,
             shipped: 0,

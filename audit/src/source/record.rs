@@ -2,6 +2,7 @@
 //! Knows nothing of what is in it.
 
 use crate::event::{Nanos, Origin};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// One record of a file, wrappers already peeled off.
@@ -16,7 +17,7 @@ pub struct Record<'a> {
 }
 
 /// What an export's wrapper says of a record. Facts of the record itself go before these.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shipped {
     /// The delivery's id: the same twice means that the line was delivered twice.
     pub id: Option<Box<str>>,
@@ -54,6 +55,11 @@ pub(crate) struct Span {
 static UNSHIPPED: Shipped = Shipped { id: None, at: None, instance: None, capped: false };
 
 impl<'a> Record<'a> {
+    /// The same record with the hash of its bytes.
+    pub(crate) fn sealed(self) -> Self {
+        Record { origin: Origin { seal: crate::skim::seal(self.bytes), ..self.origin }, ..self }
+    }
+
     /// A record without a wrapper.
     pub fn new(origin: Origin, bytes: &'a [u8]) -> Self {
         Record { origin, bytes, shipped: &UNSHIPPED }

@@ -259,6 +259,7 @@ impl Values {
         batch.raw.extend_from_slice(&self.held[from..=at]);
         batch.spans.push(Span {
             origin: Origin {
+                seal: 0,
                 file: self.file,
                 offset: self.offset + from as u64,
                 place: Place::Entry(self.entries),

@@ -87,13 +87,13 @@ pub(super) fn of_spans(timelines: &[Timeline], unseen: &mut Unseen, runs: &mut V
         let sent = timeline.sends.iter().filter(|send| alone(&timeline.contacts[send.contact]));
         runs.extend(sent.filter_map(|send| send.run.clone()));
     }
-    unseen.births.sort_by_key(|birth| (birth.at, birth.origin.file, birth.origin.offset));
+    unseen.births.sort_by_key(|birth| birth.at);
 }
 
 /// The timeline of nobody in particular that holds them, if there is anything to hold.
 pub(super) fn timeline(mut unseen: Unseen, runs: Vec<Run>, tools: &Arc<Tools>) -> Option<Timeline> {
     unseen.runs = runs.into_iter().filter(|run| run.call.is_some() && run.started.is_some()).collect();
-    unseen.runs.sort_by_key(|run| run.started.map(|(at, origin)| (at, origin.file, origin.offset)));
+    unseen.runs.sort_by_key(|run| run.started.map(|(at, _)| at));
     let worth = !unseen.runs.is_empty() || !unseen.unsent.is_empty();
     worth.then(|| Timeline {
         client: Client::default(),

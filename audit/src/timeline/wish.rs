@@ -3,8 +3,9 @@
 
 use super::Timeline;
 use super::run::alike;
-use crate::event::{LifecycleStep, Message, Nanos, Origin, Text, ToolCall, Vantage};
+use crate::event::{LifecycleStep, Message, Nanos, Origin, ToolCall, Vantage};
 use crate::join::Joined;
+use crate::join::process::Processes;
 use std::collections::BTreeMap;
 
 /// One call that an application asked for.
@@ -34,11 +35,12 @@ enum Word<'a> {
     Other,
 }
 
-/// What each process said, in order; a process is a file and the name it goes by there.
-type Words<'a> = BTreeMap<(u32, Option<Text>), Vec<(Nanos, Origin, Word<'a>)>>;
+/// What each process said.
+type Words<'a> = BTreeMap<usize, Vec<(Nanos, Origin, Word<'a>)>>;
 
 /// Gathers the wishes of all clients' own logs, in order.
 pub(super) fn gather(joined: &Joined) -> Vec<Wish> {
+    let processes = Processes::of(joined);
     let mut by_process = Words::new();
     let client = |vantage: Vantage| vantage == Vantage::Client;
     for told in joined.messages.iter().filter(|told| client(told.vantage)) {
@@ -50,7 +52,7 @@ pub(super) fn gather(joined: &Joined) -> Vec<Wish> {
             },
             _ => Word::Other,
         };
-        let key = (told.origin.file, told.instance.clone());
+        let key = processes.at(told.origin.file, &told.instance);
         by_process.entry(key).or_default().push((told.at, told.origin, word));
     }
     for told in joined.steps.iter().filter(|told| client(told.vantage)) {
@@ -59,17 +61,19 @@ pub(super) fn gather(joined: &Joined) -> Vec<Wish> {
             LifecycleStep::CallFailed => Word::Told { failed: true },
             _ => Word::Other,
         };
-        let key = (told.origin.file, told.instance.clone());
+        let key = processes.at(told.origin.file, &told.instance);
         by_process.entry(key).or_default().push((told.at, told.origin, word));
     }
     let mut wishes: Vec<Wish> = by_process.into_values().flat_map(of_process).collect();
-    wishes.sort_by_key(|wish| (wish.at, wish.origin.file, wish.origin.offset));
+    wishes.sort_by_key(|wish| wish.at);
     wishes
 }
 
 /// One process' wishes. Of several that are open at once no log says which of them an outcome is for.
 fn of_process(mut words: Vec<(Nanos, Origin, Word<'_>)>) -> Vec<Wish> {
-    words.sort_by_key(|(at, origin, _)| (*at, origin.file, origin.offset));
+    // Sorting keeps the order of events for words of one moment: what was asked stands before what was told.
+    words.sort_by_key(|(at, ..)| *at);
+    settle_moments(&mut words);
     let alive_until = words.last().map_or(0, |(at, ..)| *at);
     let (mut wishes, mut open, mut told): (Vec<Wish>, Vec<usize>, usize) = (Vec::new(), Vec::new(), 0);
     for (at, origin, word) in words {
@@ -93,6 +97,26 @@ fn of_process(mut words: Vec<(Nanos, Origin, Word<'_>)>) -> Vec<Wish> {
     let untold = wishes.len().saturating_sub(told);
     wishes.iter_mut().for_each(|wish| wish.untold = untold);
     wishes
+}
+
+/// Puts words of one moment in an order that can be: where a call is open, its outcome was told before the next was asked.
+fn settle_moments(words: &mut [(Nanos, Origin, Word<'_>)]) {
+    let mut open = 0_usize;
+    for group in words.chunk_by_mut(|one, other| one.0 == other.0) {
+        let told_first = open > 0;
+        group.sort_by_key(|(.., word)| match word {
+            Word::Told { .. } => u8::from(!told_first) * 2,
+            Word::Asked(_) => 1,
+            Word::Other => 3,
+        });
+        for (.., word) in group.iter() {
+            match word {
+                Word::Asked(_) => open += 1,
+                Word::Told { .. } => open = open.saturating_sub(1),
+                Word::Other => {}
+            }
+        }
+    }
 }
 
 /// How far an application's word and the request that follows it lie apart: connecting, queueing, clocks of one host.

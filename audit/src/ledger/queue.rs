@@ -1,0 +1,396 @@
+//! The queue before the ledger: records that others may yet overtake, so that what is behind it sees one order.
+//! Knows times and hashes of bytes; not what a record says.
+//!
+//! Logs are written when an exchange ends, or when it begins, and come in pieces. A record is let go when no other can come
+//! before it any more: the latest beginning seen is then later than its own end by the disorder that the run was told. What
+//! comes later still is told of. A record that comes a second time is dropped here, so that nothing counts it twice.
+
+use super::Entry;
+use super::route::hash;
+use crate::event::{Event, Nanos};
+use crate::order::Order;
+use crate::verdict::BuildRapid;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// Digests of records that are kept, the latest: 8 MiB.
+const REMEMBERED: usize = 1 << 20;
+
+/// A record in the queue.
+#[derive(Debug)]
+pub(super) struct Slot {
+    order: Order,
+    pub(super) entry: Entry,
+    /// An earlier judgement has counted it.
+    pub(super) counted: bool,
+    /// An earlier export left it.
+    restored: bool,
+}
+
+/// The queue.
+#[derive(Debug)]
+pub(super) struct Queue {
+    /// How far behind the others a record may come.
+    disorder: Nanos,
+    /// About how many bytes may wait.
+    room: usize,
+    waiting: Vec<Slot>,
+    weight: usize,
+    /// The latest beginning seen.
+    pub(super) newest: Nanos,
+    /// When the latest beginning is later than this, some records can go.
+    due: Nanos,
+    /// What ends before this comes too late.
+    shut: (Nanos, Nanos),
+    /// What ends before this may have been here before.
+    known: Nanos,
+    /// Different records so far, while they are few.
+    few: Option<HashSet<u64, BuildRapid>>,
+    recent: Recent,
+    /// The place of the record that came too late last, and whether it had been here before: it may tell of several events.
+    last_late: Option<((u32, u64), bool)>,
+    /// Those of one moment that were let go last, by the hash of their bytes.
+    twins: HashMap<u32, Vec<Twin>, BuildRapid>,
+    moment: Option<(Nanos, Nanos)>,
+    /// Records that came too late to be put in their place.
+    pub(super) late: u64,
+    /// Records that came again long after the first time.
+    pub(super) again: u64,
+}
+
+/// What tells a copy from another record with the same bytes.
+#[derive(Debug)]
+struct Twin {
+    place: (u32, u64),
+    delivery: u64,
+    instance: Option<u64>,
+}
+
+/// Digests of the latest records, in the order in which they went.
+#[derive(Debug, Default)]
+struct Recent {
+    digests: VecDeque<u64>,
+    /// The same to be looked up; made when something is.
+    index: Option<HashSet<u64, BuildRapid>>,
+}
+
+impl Recent {
+    fn add(&mut self, digest: u64) {
+        if self.digests.len() == REMEMBERED {
+            let oldest = self.digests.pop_front();
+            if let (Some(index), Some(oldest)) = (&mut self.index, oldest) {
+                index.remove(&oldest);
+            }
+        }
+        self.digests.push_back(digest);
+        if let Some(index) = &mut self.index {
+            index.insert(digest);
+        }
+    }
+
+    fn holds(&mut self, digest: u64) -> bool {
+        self.index.get_or_insert_with(|| self.digests.iter().copied().collect()).contains(&digest)
+    }
+}
+
+/// What a queue leaves for the next export.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Passed {
+    /// The latest beginning, and the latest end.
+    pub(super) newest: Option<(Nanos, Nanos)>,
+    /// Digests of the latest records.
+    pub(super) digests: Vec<u64>,
+}
+
+impl Queue {
+    /// `few`: the number of records up to which all of them wait.
+    pub(super) fn new(disorder: Nanos, room: usize) -> Queue {
+        Queue {
+            disorder,
+            room,
+            waiting: Vec::new(),
+            weight: 0,
+            newest: Nanos::MIN,
+            due: Nanos::MIN,
+            shut: (Nanos::MIN, Nanos::MIN),
+            known: Nanos::MIN,
+            few: Some(HashSet::default()),
+            recent: Recent::default(),
+            last_late: None,
+            twins: HashMap::default(),
+            moment: None,
+            late: 0,
+            again: 0,
+        }
+    }
+
+    /// Goes on where another export ended.
+    pub(super) fn restore(&mut self, passed: Passed) {
+        if let Some((newest, until)) = passed.newest {
+            self.newest = newest;
+            self.shut = (newest.saturating_sub(self.disorder), Nanos::MIN);
+            self.known = until.saturating_add(1);
+        }
+        self.recent.digests = passed.digests.into();
+    }
+
+    /// What the next export has to know.
+    pub(super) fn passed(&mut self) -> Passed {
+        let newest = (self.newest != Nanos::MIN).then_some((self.newest, self.known));
+        Passed { newest, digests: std::mem::take(&mut self.recent.digests).into() }
+    }
+
+    /// Takes in what an earlier export left.
+    pub(super) fn take_back(&mut self, event: Event, counted: bool) {
+        let entry = Entry::Event(Box::new(event), crate::mapping::CallMark::Unknown);
+        self.put(Slot { order: order(&entry), entry, counted, restored: true });
+    }
+
+    /// Takes a record in; one that was here before is dropped.
+    pub(super) fn push(&mut self, entry: Entry) {
+        let order = order(&entry);
+        let late = (order.until, order.at) < self.shut;
+        if late || order.until < self.known {
+            let digest = order.digest(delivery(&entry));
+            let again = match self.last_late {
+                Some((place, again)) if place == order.place() => again,
+                _ => self.recent.holds(digest),
+            };
+            self.last_late = Some((order.place(), again));
+            if again {
+                self.again += 1;
+                return;
+            }
+        }
+        self.late += u64::from(late);
+        self.put(Slot { order, entry, counted: false, restored: false });
+    }
+
+    fn put(&mut self, slot: Slot) {
+        if let Some(few) = &mut self.few {
+            few.insert(slot.order.digest(delivery(&slot.entry)));
+        }
+        self.newest = self.newest.max(slot.order.at);
+        self.weight += weight(&slot.entry);
+        self.waiting.push(slot);
+    }
+
+    /// Different records, as long as they are counted.
+    pub(super) fn few(&self) -> Option<usize> {
+        self.few.as_ref().map(HashSet::len)
+    }
+
+    /// From now on records are let go, and no longer counted.
+    pub(super) fn open(&mut self) {
+        self.few = None;
+    }
+
+    /// Whether some records can go, or must.
+    pub(super) fn is_due(&self) -> bool {
+        self.few.is_none() && (self.newest > self.due || self.weight > self.room)
+    }
+
+    /// Gives what can go, in order.
+    pub(super) fn take(&mut self) -> Vec<Slot> {
+        self.sort();
+        let until = self.newest.saturating_sub(self.disorder);
+        let mut count = self.waiting.partition_point(|slot| slot.order.until < until);
+        self.due = self.newest.saturating_add(self.disorder / 4);
+        let going: usize = self.waiting[..count].iter().map(|slot| weight(&slot.entry)).sum();
+        if self.weight - going > self.room {
+            count = count.max(self.waiting.len().div_ceil(2));
+        }
+        let rest = self.waiting.split_off(count);
+        let gone = std::mem::replace(&mut self.waiting, rest);
+        if let Some(last) = gone.last() {
+            self.shut = self.shut.max((last.order.until, last.order.at));
+        }
+        self.let_go(gone)
+    }
+
+    /// Gives all that is left, in order.
+    pub(super) fn take_all(&mut self) -> Vec<Slot> {
+        self.sort();
+        let gone = std::mem::take(&mut self.waiting);
+        self.let_go(gone)
+    }
+
+    fn sort(&mut self) {
+        // Logs are nearly in order, which this sort makes use of; it keeps the events of one record in theirs.
+        self.waiting.sort_by_key(|slot| (slot.order.until, slot.order));
+    }
+
+    fn let_go(&mut self, mut slots: Vec<Slot>) -> Vec<Slot> {
+        slots.retain(|slot| {
+            self.weight -= weight(&slot.entry);
+            let news = self.is_news(slot);
+            if news && !slot.restored {
+                self.recent.add(slot.order.digest(delivery(&slot.entry)));
+            }
+            self.known = self.known.max(slot.order.until);
+            news
+        });
+        slots
+    }
+
+    /// Whether no copy of it was let go before it; copies have one moment.
+    fn is_news(&mut self, slot: &Slot) -> bool {
+        let moment = (slot.order.until, slot.order.at);
+        if self.moment != Some(moment) {
+            self.moment = Some(moment);
+            self.twins.clear();
+        }
+        let (place, delivery) = (slot.order.place(), delivery(&slot.entry));
+        let instance = match &slot.entry {
+            Entry::Event(event, _) => event.instance.as_deref().map(hash),
+            Entry::Skim(..) => None,
+        };
+        let twins = self.twins.entry(slot.order.seal()).or_default();
+        let is_copy = |twin: &Twin| {
+            let fits = |one: u64, other: u64| one == 0 || other == 0 || one == other;
+            twin.place != place && fits(twin.delivery, delivery) && twin.instance == instance
+        };
+        // A record of which nothing is known but its times may be another.
+        let copy = slot.order.seal() != 0 && twins.iter().any(is_copy);
+        if !copy {
+            twins.push(Twin { place, delivery, instance });
+        }
+        !copy
+    }
+}
+
+fn order(entry: &Entry) -> Order {
+    match entry {
+        Entry::Event(event, _) => Order::of(event),
+        Entry::Skim(skim, _) => Order::of_skim(skim),
+    }
+}
+
+/// A hash of the id that a shipper gave the record; 0: none.
+fn delivery(entry: &Entry) -> u64 {
+    match entry {
+        Entry::Event(event, _) => event.keys.shipper.as_deref().map_or(0, hash),
+        Entry::Skim(..) => 0,
+    }
+}
+
+/// About how many bytes a record takes.
+fn weight(entry: &Entry) -> usize {
+    use crate::event::What;
+    const SLOT: usize = 300;
+    match entry {
+        Entry::Skim(_, ids) => SLOT + ids.len() * 4,
+        Entry::Event(event, _) => match &event.what {
+            What::Exchange(exchange) => {
+                let events = exchange.response.events.as_ref().map_or(0, Vec::len);
+                SLOT + 1200 + events * 250
+            }
+            _ => SLOT + 700,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Origin, Place};
+    use crate::skim::{Kind, Skim};
+
+    const S: Nanos = 1_000_000_000;
+
+    fn entry(start: Nanos, end: Nanos, seal: u32, offset: u64) -> Entry {
+        let origin = Origin { seal, file: 0, offset, place: Place::Line(offset) };
+        let skim = Skim {
+            origin,
+            length: 1,
+            format: 0,
+            kind: Kind::Request,
+            start,
+            end,
+            session: 1,
+            client: None,
+            tool: None,
+            who: 0,
+            version: 0,
+            instance: 0,
+            asked: 0,
+            call: 0,
+            bodies: true,
+            counted: false,
+        };
+        Entry::Skim(skim, Box::default())
+    }
+
+    fn seals(slots: &[Slot]) -> Vec<u32> {
+        slots.iter().map(|slot| slot.order.seal()).collect()
+    }
+
+    #[test]
+    fn records_go_in_one_order_however_they_came_and_only_when_none_can_come_before() {
+        let mut records: Vec<(Nanos, Nanos, u32)> =
+            (1..200).map(|n| (i64::from(n) * S / 3, i64::from(n) * S / 3 + S, n)).collect();
+        let mut straight = Vec::new();
+        for by in [1, 7, 53, 59] {
+            // Not farther than what a third of a second and the disorder allow.
+            records.chunks_mut(by).for_each(|some| some.reverse());
+            let mut queue = Queue::new(60 * S, usize::MAX);
+            queue.open();
+            let mut gone = Vec::new();
+            for (at, (start, end, seal)) in records.iter().enumerate() {
+                queue.push(entry(*start, *end, *seal, at as u64));
+                if queue.is_due() {
+                    gone.extend(seals(&queue.take()));
+                }
+            }
+            gone.extend(seals(&queue.take_all()));
+            if straight.is_empty() {
+                straight.clone_from(&gone);
+            }
+            assert_eq!(gone, straight, "{by}");
+            assert_eq!(queue.late, 0, "{by}");
+        }
+        assert_eq!(straight.len(), 199);
+    }
+
+    #[test]
+    fn what_comes_too_late_is_counted_and_what_comes_again_is_not() {
+        let mut queue = Queue::new(60 * S, usize::MAX);
+        queue.open();
+        for n in 1..=300 {
+            queue.push(entry(i64::from(n) * S, i64::from(n) * S, n, u64::from(n)));
+            if queue.is_due() {
+                queue.take();
+            }
+        }
+        queue.push(entry(5 * S, 5 * S, 5, 1005));
+        assert_eq!(
+            (queue.late, queue.waiting.iter().any(|slot| slot.order.at == 5 * S)),
+            (0, false),
+            "again"
+        );
+        queue.push(entry(5 * S, 5 * S, 9999, 1006));
+        assert_eq!(queue.late, 1);
+        queue.push(entry(299 * S, 299 * S, 299, 1007));
+        let left = seals(&queue.take_all());
+        assert_eq!(left.iter().filter(|seal| **seal == 299).count(), 1, "a copy in the queue");
+        let passed = queue.passed();
+        let mut next = Queue::new(60 * S, usize::MAX);
+        next.restore(passed);
+        (1..=300).for_each(|n| next.push(entry(i64::from(n) * S, i64::from(n) * S, n, u64::from(n))));
+        assert!(next.take_all().is_empty(), "the same export again");
+    }
+
+    #[test]
+    fn full_memory_lets_records_go_before_their_time() {
+        let mut queue = Queue::new(60 * S, 10_000);
+        queue.open();
+        for n in 1..1000 {
+            queue.push(entry(S, S + i64::from(n), n, u64::from(n)));
+            if queue.is_due() {
+                queue.take();
+            }
+            assert!(queue.waiting.len() < 60);
+        }
+        queue.push(entry(S, S, 7777, 1));
+        assert_eq!(queue.late, 1);
+    }
+}
