@@ -152,7 +152,7 @@ impl Rows {
         }
         batch.raw.push(b'}');
         batch.spans.push(Span {
-            origin: Origin { file: self.file, offset: self.offset, place },
+            origin: Origin { seal: 0, file: self.file, offset: self.offset, place },
             at: start..batch.raw.len(),
             peeled: false,
             shipped: 0,

@@ -28,6 +28,8 @@ pub struct Run {
     pub aborted: Option<(Nanos, Origin)>,
     /// It finished with an error.
     pub failed: bool,
+    /// Other logs' records of its effect.
+    copies: Vec<(Nanos, Origin)>,
 }
 
 impl Run {
@@ -69,6 +71,10 @@ pub(super) fn gather(joined: &Joined) -> Vec<Run> {
         if !handler {
             continue;
         }
+        if let Some(run) = runs.iter_mut().rev().take(NEAREST).find(|run| told_before(run, told)) {
+            run.copies.push((told.at, told.origin));
+            continue;
+        }
         let fitting = runs.iter_mut().rev().filter(|run| continues(run, told));
         // A log without ids tells how long the handler ran: that names the run; else it is the latest.
         let open = match told.what.duration.filter(|_| told.what.rpc_id.is_none()) {
@@ -99,7 +105,30 @@ fn of(told: &Told<Lifecycle>) -> Run {
         finished: None,
         aborted: None,
         failed: false,
+        copies: Vec::new(),
     }
+}
+
+/// Runs among which another log's record of a step is looked for: those that began last.
+const NEAREST: usize = 64;
+/// How far apart two logs of one host may tell of one step.
+const BESIDE: Nanos = 50_000_000;
+
+/// Whether the step is one that another log has told already: SDK and application may each record the effect of a call. Only a
+/// call with its id can be known again.
+fn told_before(run: &Run, told: &Told<Lifecycle>) -> bool {
+    let step = &told.what;
+    let Some((at, origin)) = run.effect.filter(|_| step.step == LifecycleStep::HandlerEffect) else {
+        return false;
+    };
+    let files = || run.copies.iter().map(|(_, origin)| origin.file).chain([origin.file]);
+    let ids = run.id.as_ref().zip(step.rpc_id.as_ref()).is_some_and(|(a, b)| same_id(a, b));
+    let tools = run.call.as_ref().zip(step.call.as_ref()).is_none_or(|(a, b)| a.tool == b.tool);
+    ids && tools
+        && run.session == step.session
+        && run.instance == told.instance
+        && (told.at - at).abs() <= BESIDE
+        && files().all(|file| file != told.origin.file)
 }
 
 /// Whether the step belongs to this run: the same call on the same instance, which has not had this step or its end.
@@ -125,6 +154,11 @@ fn continues(run: &Run, told: &Told<Lifecycle>) -> bool {
 
 fn note(run: &mut Run, told: &Told<Lifecycle>) {
     let here = Some((told.at, told.origin));
+    // Of two records of one moment the one is shown whose log tells more of the run.
+    if let Some((at, origin)) = run.effect.filter(|(_, origin)| origin.file != told.origin.file) {
+        let own = |copy: &&(Nanos, Origin)| copy.0 == at && copy.1.file == told.origin.file;
+        run.effect = run.copies.iter().find(own).copied().or(Some((at, origin)));
+    }
     match told.what.step {
         LifecycleStep::HandlerStarted => run.started = here,
         LifecycleStep::HandlerEffect => run.effect = here,
