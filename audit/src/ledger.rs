@@ -235,11 +235,15 @@ pub(crate) struct Closed {
 
 impl<'p> Ledger<'p> {
     pub(crate) fn new(paths: &'p [String], terms: Terms, again: Again<'p>) -> Self {
+        // What is only put in order takes a quarter of the room.
+        let ordered = terms.room / 4;
+        let queue = Queue::new(terms.disorder, ordered, terms.carries.is_some());
+        let terms = Terms { room: terms.room - ordered, ..terms };
         Ledger {
             paths,
             terms,
             again,
-            queue: Queue::new(terms.disorder, terms.room),
+            queue,
             first: Vec::new(),
             is_large: false,
             is_filing: false,

@@ -99,7 +99,9 @@ fn unite(spans: BTreeMap<Piece, Span>) -> Processes {
 mod tests {
     use super::*;
 
-    fn process(pieces: &[(u32, Option<&str>, Nanos, Nanos, Option<bool>)]) -> Vec<usize> {
+    type Piece<'p> = (u32, Option<&'p str>, Nanos, Nanos, Option<bool>);
+
+    fn process(pieces: &[Piece<'_>]) -> Vec<usize> {
         let spans = pieces.iter().map(|(file, name, first, last, opens)| {
             ((*file, name.map(Text::from)), Span { first: *first, last: *last, opens: *opens })
         });

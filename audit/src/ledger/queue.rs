@@ -12,8 +12,10 @@ use crate::order::Order;
 use crate::verdict::BuildRapid;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Digests of records that are kept, the latest: 8 MiB.
-const REMEMBERED: usize = 1 << 20;
+/// Digests of records that are kept, the latest: 2 MiB.
+const REMEMBERED: usize = 1 << 18;
+/// The same where exports follow each other, of which one may be given again: 8 MiB.
+const REMEMBERED_BETWEEN: usize = 1 << 20;
 
 /// A record in the queue.
 #[derive(Debug)]
@@ -66,8 +68,9 @@ struct Twin {
 }
 
 /// Digests of the latest records, in the order in which they went.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Recent {
+    most: usize,
     digests: VecDeque<u64>,
     /// The same to be looked up; made when something is.
     index: Option<HashSet<u64, BuildRapid>>,
@@ -75,7 +78,7 @@ struct Recent {
 
 impl Recent {
     fn add(&mut self, digest: u64) {
-        if self.digests.len() == REMEMBERED {
+        if self.digests.len() >= self.most {
             let oldest = self.digests.pop_front();
             if let (Some(index), Some(oldest)) = (&mut self.index, oldest) {
                 index.remove(&oldest);
@@ -102,8 +105,9 @@ pub(super) struct Passed {
 }
 
 impl Queue {
-    /// `few`: the number of records up to which all of them wait.
-    pub(super) fn new(disorder: Nanos, room: usize) -> Queue {
+    /// `carries`: exports follow each other.
+    pub(super) fn new(disorder: Nanos, room: usize, carries: bool) -> Queue {
+        let most = if carries { REMEMBERED_BETWEEN } else { REMEMBERED };
         Queue {
             disorder,
             room,
@@ -114,7 +118,7 @@ impl Queue {
             shut: (Nanos::MIN, Nanos::MIN),
             known: Nanos::MIN,
             few: Some(HashSet::default()),
-            recent: Recent::default(),
+            recent: Recent { most, digests: VecDeque::new(), index: None },
             last_late: None,
             twins: HashMap::default(),
             moment: None,
@@ -332,7 +336,7 @@ mod tests {
         for by in [1, 7, 53, 59] {
             // Not farther than what a third of a second and the disorder allow.
             records.chunks_mut(by).for_each(|some| some.reverse());
-            let mut queue = Queue::new(60 * S, usize::MAX);
+            let mut queue = Queue::new(60 * S, usize::MAX, false);
             queue.open();
             let mut gone = Vec::new();
             for (at, (start, end, seal)) in records.iter().enumerate() {
@@ -353,7 +357,7 @@ mod tests {
 
     #[test]
     fn what_comes_too_late_is_counted_and_what_comes_again_is_not() {
-        let mut queue = Queue::new(60 * S, usize::MAX);
+        let mut queue = Queue::new(60 * S, usize::MAX, false);
         queue.open();
         for n in 1..=300 {
             queue.push(entry(i64::from(n) * S, i64::from(n) * S, n, u64::from(n)));
@@ -373,7 +377,7 @@ mod tests {
         let left = seals(&queue.take_all());
         assert_eq!(left.iter().filter(|seal| **seal == 299).count(), 1, "a copy in the queue");
         let passed = queue.passed();
-        let mut next = Queue::new(60 * S, usize::MAX);
+        let mut next = Queue::new(60 * S, usize::MAX, false);
         next.restore(passed);
         (1..=300).for_each(|n| next.push(entry(i64::from(n) * S, i64::from(n) * S, n, u64::from(n))));
         assert!(next.take_all().is_empty(), "the same export again");
@@ -381,7 +385,7 @@ mod tests {
 
     #[test]
     fn full_memory_lets_records_go_before_their_time() {
-        let mut queue = Queue::new(60 * S, 10_000);
+        let mut queue = Queue::new(60 * S, 10_000, false);
         queue.open();
         for n in 1..1000 {
             queue.push(entry(S, S + i64::from(n), n, u64::from(n)));
