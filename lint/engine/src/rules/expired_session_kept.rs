@@ -337,6 +337,9 @@ fn status_value(body: &Body, id: Id) -> bool {
 
 /// A 404 that shares its arm with 405: read as "no stream offered", the session stays.
 fn shared_arms(client: &Client<'_>, fx: Fx, report: &mut Report) {
+    if spared::deletes_only(client, fx) {
+        return;
+    }
     let body = client.scope.body(fx);
     for id in body.ids() {
         match body.kind(id) {

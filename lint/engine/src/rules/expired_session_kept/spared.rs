@@ -32,7 +32,7 @@ fn opens(client: &Client<'_>, fx: Fx) -> bool {
 }
 
 /// A DELETE ends the session whatever its answer (contract 3.1: `Ended`).
-fn deletes_only(client: &Client<'_>, fx: Fx) -> bool {
+pub(super) fn deletes_only(client: &Client<'_>, fx: Fx) -> bool {
     let own = client.own(fx);
     own.has(Deeds::DELETE) && !own.has(Deeds::POST) && !own.has(Deeds::GET)
 }

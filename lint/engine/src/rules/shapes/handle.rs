@@ -284,3 +284,23 @@ impl Remote {
         &["unchecked-resume@12"],
     );
 }
+
+#[test]
+fn a_delete_ends_the_session_whatever_its_answer() {
+    gives(
+        r#"struct Remote { http: reqwest::Client, url: String, session_id: Option<String> }
+impl Remote {
+    async fn close(&mut self) -> Result<(), Error> {
+        let Some(id) = self.session_id.take() else { return Ok(()) };
+        let response = self.http.delete(&self.url).header("Mcp-Session-Id", id).send().await?;
+        match response.status() {
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => Ok(()),
+            status if status.is_success() => Ok(()),
+            status => Err(Error::Status(status)),
+        }
+    }
+}
+"#,
+        &[],
+    );
+}
