@@ -1,13 +1,14 @@
 //! Exports that keep coming: piece by piece with what is carried between them gives the findings of the whole, each once.
 #![allow(clippy::unwrap_used)]
 
+mod known;
 #[path = "../benches/traffic/mod.rs"]
 mod traffic;
 
+use known::{formats, options};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use unbroken_audit::adapter::formats::Formats;
 use unbroken_audit::adapter::intake;
 use unbroken_audit::adapter::rpc::Keep;
 use unbroken_audit::carry::Carried;
@@ -71,7 +72,7 @@ fn text(path: &Path) -> String {
 
 /// The line-based logs of a recording, with the time of every line; a line that tells nothing goes with the one before it.
 fn lines(path: &Path) -> Vec<(Nanos, String)> {
-    let formats = Formats::load(&[]).unwrap();
+    let formats = formats();
     let mut times: BTreeMap<u64, Nanos> = BTreeMap::new();
     intake::read(path, 0, &formats, &Limits::default(), Keep::default(), &mut |event| {
         if let Place::Line(line) = event.origin.place {
@@ -115,7 +116,7 @@ fn a_recording_split_anywhere_gives_the_findings_of_the_whole() {
         });
         logs.sort();
         let dated: Vec<Vec<(Nanos, String)>> = logs.iter().map(|log| lines(log)).collect();
-        let expected = whole(&logs, &Options::default());
+        let expected = whole(&logs, &options());
         findings += expected.len();
         let mut times: Vec<Nanos> = dated.iter().flatten().map(|(at, _)| *at).collect();
         times.sort_unstable();
@@ -140,12 +141,7 @@ fn a_recording_split_anywhere_gives_the_findings_of_the_whole() {
                 }
                 exports.push(files);
             }
-            assert_eq!(
-                by_pieces(&exports, &Options::default()).0,
-                expected,
-                "{} at {cuts:?}",
-                recording.display()
-            );
+            assert_eq!(by_pieces(&exports, &options()).0, expected, "{} at {cuts:?}", recording.display());
         }
     }
     assert!(findings > 20, "only {findings} findings to lose");
@@ -167,7 +163,7 @@ fn an_export_that_comes_again_or_overlaps_the_last_adds_nothing() {
         let size = lines.len().div_ceil(4);
         let once: Vec<_> =
             lines.chunks(size).enumerate().map(|(at, some)| export(format!("once-{at}"), some)).collect();
-        let options = Options { small, ..Options::default() };
+        let options = Options { small, ..options() };
         let (expected, exchanges) = by_pieces(&once, &options);
         assert!(expected.len() > 5 && exchanges == written.lines, "{} {exchanges}", expected.len());
         let twice: Vec<_> = once.iter().flat_map(|files| [files.clone(), files.clone()]).collect();
@@ -192,7 +188,7 @@ fn a_capture_cut_in_the_middle_of_its_exchanges_gives_the_findings_of_the_whole(
     for recording in recordings() {
         let capture = ["wire.jsonl", "wire.jsonl.gz"].map(|name| recording.join(name));
         let Some(capture) = capture.iter().find(|path| path.is_file()) else { continue };
-        let expected = whole(std::slice::from_ref(capture), &Options::default());
+        let expected = whole(std::slice::from_ref(capture), &options());
         findings += expected.len();
         let text = text(capture);
         let lines: Vec<&str> = text.lines().collect();
@@ -206,9 +202,9 @@ fn a_capture_cut_in_the_middle_of_its_exchanges_gives_the_findings_of_the_whole(
                 path
             })
             .collect();
-        assert_eq!(whole(&pieces, &Options::default()), expected, "{} in one run", recording.display());
+        assert_eq!(whole(&pieces, &options()), expected, "{} in one run", recording.display());
         let exports: Vec<Vec<PathBuf>> = pieces.into_iter().map(|piece| vec![piece]).collect();
-        assert_eq!(by_pieces(&exports, &Options::default()).0, expected, "{}", recording.display());
+        assert_eq!(by_pieces(&exports, &options()).0, expected, "{}", recording.display());
     }
     assert!(findings > 20 || std::env::var_os("UNBROKEN_SHARED").is_none(), "only {findings}");
 }
@@ -221,7 +217,7 @@ fn generated_traffic_by_the_hour_gives_the_findings_of_the_whole() {
     let text = String::from_utf8(log).unwrap();
     let path = folder.path().join("whole.jsonl");
     std::fs::write(&path, &text).unwrap();
-    let options = Options { small: 1, ..Options::default() };
+    let options = Options { small: 1, ..options() };
     let all =
         whole(std::slice::from_ref(&path), &Options { horizon: 2 * 3600 * 1_000_000_000, ..options.clone() });
     assert!(all.len() > 50, "{}", all.len());

@@ -2,9 +2,11 @@
 //! Knows generated traffic; what recordings show is held by `stability`.
 #![allow(clippy::unwrap_used)]
 
+mod known;
 #[path = "../benches/traffic/mod.rs"]
 mod traffic;
 
+use known::options;
 use std::path::{Path, PathBuf};
 use unbroken_audit::event::{Nanos, Place};
 use unbroken_audit::finding::{Exhibit, Finding};
@@ -23,7 +25,7 @@ fn bare(mut finding: Finding) -> String {
 
 fn findings(files: &[PathBuf]) -> (Vec<String>, Summary) {
     // Client by client, as a log of more than ten thousand records is judged, and in stretches of half an hour.
-    let options = Options { small: 300, horizon: 600 * S, ..Options::default() };
+    let options = Options { small: 300, horizon: 600 * S, ..options() };
     let mut found = Vec::new();
     let summary = run(files, &options, &mut |finding| found.push(bare(finding)));
     (found, summary)

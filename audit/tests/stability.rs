@@ -1,6 +1,9 @@
 //! The same recording gives the same findings however its files are ordered, doubled or split.
 //! Knows the recordings that the project ships; the whole collection is read where `UNBROKEN_SHARED` names it.
 
+mod known;
+
+use known::options;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -42,7 +45,7 @@ fn logs(run: &Path) -> Vec<PathBuf> {
 
 fn findings(files: &[PathBuf], threads: usize) -> Vec<Finding> {
     let mut found = Vec::new();
-    run(files, &Options { threads, ..Options::default() }, &mut |finding| found.push(finding));
+    run(files, &Options { threads, ..options() }, &mut |finding| found.push(finding));
     found
 }
 

@@ -3,10 +3,12 @@
 //! session and calls again. A bystander calls another tool twice and is answered: it must never be told of.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod known;
+
+use known::options;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use unbroken_audit::adapter::formats::Formats;
 use unbroken_audit::adapter::intake;
 use unbroken_audit::adapter::rpc::Keep;
 use unbroken_audit::event::Event;
@@ -233,9 +235,7 @@ fn repository() -> PathBuf {
 
 fn findings(path: &Path) -> Vec<Finding> {
     let mut found = Vec::new();
-    run(&[path.to_owned()], &Options { threads: 1, ..Options::default() }, &mut |finding| {
-        found.push(finding)
-    });
+    run(&[path.to_owned()], &Options { threads: 1, ..options() }, &mut |finding| found.push(finding));
     found
 }
 
@@ -297,7 +297,7 @@ fn every_format_of_our_own_tells_its_story() {
 /// What `mapping test` says of a log holds: what it calls impossible is found in none.
 #[test]
 fn what_a_log_is_said_to_lack_is_never_found_in_it() {
-    let formats = Formats::load(&[]).unwrap();
+    let formats = known::formats();
     let folder = repository().join("fixtures/logs/formats");
     for shows in OWN {
         let mut coverage = Coverage::default();
@@ -367,7 +367,7 @@ fn a_second_log_says_who_cut() {
     let both = |second: &str| {
         let mut found = Vec::new();
         let files = [folder.join("agentgateway_text.log"), folder.join(second)];
-        run(&files, &Options { threads: 1, ..Options::default() }, &mut |finding| found.push(finding));
+        run(&files, &Options { threads: 1, ..options() }, &mut |finding| found.push(finding));
         told(&found)
     };
     let expected = |dropped| {
@@ -390,7 +390,7 @@ fn a_client_knows_best_whether_it_left() {
     for own in ["har_chrome_no_streams.har", "inspector_network.json"] {
         let mut found = Vec::new();
         let files = [folder.join("nginx_hex_escapes.jsonl"), folder.join(own)];
-        run(&files, &Options { threads: 1, ..Options::default() }, &mut |finding| found.push(finding));
+        run(&files, &Options { threads: 1, ..options() }, &mut |finding| found.push(finding));
         let mut expected = BODIES.to_vec();
         expected.sort();
         assert_eq!(told(&found), expected, "{own}");
@@ -424,7 +424,7 @@ fn a_second_log_of_another_hop_vouches_for_nothing() {
         let mut found = Vec::new();
         let files: Vec<PathBuf> =
             [own.path().to_owned()].into_iter().chain(second.map(|name| folder.join(name))).collect();
-        run(&files, &Options { threads: 1, ..Options::default() }, &mut |finding| found.push(finding));
+        run(&files, &Options { threads: 1, ..options() }, &mut |finding| found.push(finding));
         told(&found)
     };
     let mut alone = BODIES.to_vec();

@@ -1,9 +1,11 @@
 //! Ordinary records that no judgement looks at change nothing: findings and counts are those of a run that looks at all.
 //! Knows generated traffic, the recordings that the project ships, and whatever `UNBROKEN_LOGS` names, apart by colons.
 
+mod known;
 #[path = "../benches/traffic/mod.rs"]
 mod traffic;
 
+use known::options;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use unbroken_audit::run::{Options, Summary, run};
@@ -57,8 +59,7 @@ fn generated_traffic_is_judged_alike() {
     let path = folder.path().join("log.jsonl");
     for (clients, seed) in [(200, 3), (3, 4), (1, 5)] {
         let written = generated(2_000_000, clients, seed, &path);
-        let summary =
-            alike("generated", std::slice::from_ref(&path), &Options { small: 1, ..Options::default() });
+        let summary = alike("generated", std::slice::from_ref(&path), &Options { small: 1, ..options() });
         assert_eq!(summary.exchanges, written.lines);
     }
 }
@@ -74,7 +75,7 @@ fn a_busy_client_is_cut_alike_whether_its_log_can_be_read_again_or_not() {
     gzip.write_all(&std::fs::read(&path).expect("it was written")).expect("memory takes what is written");
     std::fs::write(&packed, gzip.finish().expect("memory takes what is written")).expect("a disk with room");
     // Never silent for so long: only its size cuts it.
-    let options = Options { small: 1, horizon: 1_000_000_000_000_000_000, ..Options::default() };
+    let options = Options { small: 1, horizon: 1_000_000_000_000_000_000, ..options() };
     let (plain, unpacked) = (findings(&[path], &options), findings(&[packed], &options));
     assert!(plain.1.judged_early > 0, "the client was to be judged in parts");
     assert_eq!(plain.1.judged_early, unpacked.1.judged_early);
@@ -88,7 +89,7 @@ fn neither_memory_nor_threads_nor_chunks_change_a_finding() {
     let path = folder.path().join("log.jsonl");
     generated(4_000_000, 40, 6, &path);
     let files = [path];
-    let plain = Options { small: 1, threads: 1, ..Options::default() };
+    let plain = Options { small: 1, threads: 1, ..options() };
     let first = findings(&files, &plain);
     let tight = findings(&files, &Options { memory: 1 << 20, threads: 2, ..plain.clone() });
     assert!(tight.1.spilled > 0, "the log was to be larger than the memory: {:?}", tight.1);
@@ -109,10 +110,10 @@ fn recordings_and_given_logs_are_judged_alike() {
     assert!(!runs.is_empty(), "no recording was found");
     for recording in runs.iter().filter(|path| path.is_dir()) {
         let files: Vec<PathBuf> = entries(recording).into_iter().filter(|path| path.is_file()).collect();
-        alike(&recording.display().to_string(), &files, &Options { small: 1, ..Options::default() });
+        alike(&recording.display().to_string(), &files, &Options { small: 1, ..options() });
     }
     for file in std::env::var_os("UNBROKEN_LOGS").iter().flat_map(std::env::split_paths) {
-        alike(&file.display().to_string(), &[file], &Options::default());
+        alike(&file.display().to_string(), &[file], &options());
     }
 }
 
