@@ -1,14 +1,10 @@
-//! Real output against the schemas: our own for `json`, OASIS's for `sarif`; and that all formats tell the same.
+//! Real output against the schemas: our own for `json`, OASIS's for `sarif`; and that other readers take it.
 
 mod command;
 
-use command::{
-    FORMATS, View, all_recordings, audit, audit_in_every_format, each, findings, root, shipped, summary,
-    unbroken,
-};
+use command::{View, audit, audit_in_every_format, findings, root, shipped, unbroken};
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn schema(path: &str) -> jsonschema::Validator {
     let text = std::fs::read_to_string(root().join(path)).expect("the schema is shipped");
@@ -125,119 +121,4 @@ fn other_readers_take_the_junit_file_and_the_table() {
         failures += failing;
     }
     assert!(failures > 10, "there are findings to read: {failures}");
-}
-
-/// Fingerprints that a format shows.
-fn fingerprints(format: &str, out: &str) -> BTreeSet<String> {
-    let text = |value: &Value| value.as_str().expect("a fingerprint is text").to_owned();
-    match format {
-        "json" => findings(out).iter().map(|finding| text(&finding["fingerprint"])).collect(),
-        "sarif" => {
-            let document: Value = serde_json::from_str(out).expect("one JSON document");
-            let results = document["runs"][0]["results"].as_array().expect("a list").clone();
-            results.iter().map(|result| text(&result["partialFingerprints"]["unbroken/v1"])).collect()
-        }
-        "junit" => out
-            .lines()
-            .filter(|line| line.contains("<testcase") && line.contains("classname="))
-            .filter_map(|line| {
-                line.split("name=\"").nth(1)?.split('"').next()?.rsplit(' ').next().map(str::to_owned)
-            })
-            .collect(),
-        "html" => out
-            .split(" id=\"f-")
-            .skip(1)
-            .filter_map(|rest| rest.split('"').next())
-            .map(str::to_owned)
-            .collect(),
-        "csv" => out.lines().skip(1).filter_map(|line| line.split(',').next()).map(str::to_owned).collect(),
-        other => panic!("{other} shows no fingerprints"),
-    }
-}
-
-/// One run that writes every format: all tell the same findings, and the run ends as each of them says.
-fn formats_agree(runs: &[PathBuf]) {
-    each(runs, |run| View::EACH.into_iter().for_each(|view| run_agrees(run, view)));
-}
-
-fn run_agrees(run: &Path, view: View) {
-    let what = format!("{} {view:?}", run.display());
-    let (code, texts) = audit_in_every_format(&view.files(run));
-    let text = |format| &texts.iter().find(|(of, _)| *of == format).expect("every format is written").1;
-    let found = findings(text("json"));
-    let expected = fingerprints("json", text("json"));
-    assert_eq!(expected.len(), found.len(), "{what}: a fingerprint is there twice");
-    assert_eq!(summary(text("json"))["exit_code"], code, "{what}");
-    for format in ["sarif", "junit", "html", "csv"] {
-        assert_eq!(fingerprints(format, text(format)), expected, "{what} {format}");
-    }
-    let lines =
-        |format| text(format).lines().filter(|line| line.ends_with(')') && line.contains(": ")).count();
-    assert_eq!(lines("brief"), found.len(), "{what}");
-    let logged = text("github").lines().filter(|line| !line.starts_with("::") && line.ends_with(')')).count();
-    assert_eq!(logged, found.len() + usize::from(!found.is_empty()), "{what}: a line each, and the headline");
-    let annotated = text("github").lines().filter(|line| line.starts_with("::")).count();
-    assert!(annotated <= 10 && annotated >= found.len().min(10), "{what}: {annotated} annotations");
-    let diagnostics = text("cargo").lines().filter(|line| line.contains("\"code\":\"unbroken::")).count();
-    assert_eq!(diagnostics, found.len(), "{what}");
-    let told = text("human").matches("  more: unbroken explain").count();
-    assert_eq!(told, found.len().min(50), "{what}");
-    // Of many findings some formats tell the first in full and count the rest: the count is the same.
-    let headline = text("human").lines().next_back().expect("the last line of a run");
-    for format in ["brief", "github", "junit", "markdown", "html"] {
-        assert!(text(format).contains(headline), "{what} {format}: no {headline:?}");
-    }
-}
-
-#[test]
-fn every_format_tells_the_same_findings() {
-    formats_agree(&shipped());
-}
-
-#[test]
-fn every_format_agrees_over_all_recordings() {
-    if let Some(runs) = all_recordings() {
-        formats_agree(&runs);
-    }
-}
-
-/// Fingerprints of a format that has them; how many findings it tells otherwise.
-fn told(format: &str, out: &str) -> (Option<BTreeSet<String>>, Option<usize>) {
-    let ends = |line: &&str| line.ends_with(')') && line.contains(": ");
-    match format {
-        "json" | "sarif" | "junit" | "html" | "csv" => (Some(fingerprints(format, out)), None),
-        "brief" => (None, Some(out.lines().filter(ends).count())),
-        "cargo" => (None, Some(out.matches("\"code\":\"unbroken::").count())),
-        // Of many findings these tell the worst or the first in full, the rest by a line or a number.
-        _ => (None, None),
-    }
-}
-
-/// One run per format: what a format tells may not depend on which formats are written beside it.
-fn runs_agree(runs: &[PathBuf]) {
-    each(runs, |run| {
-        let files = View::All.files(run);
-        let json = audit("json", &files, &[]);
-        let expected = fingerprints("json", &json.out);
-        let count = findings(&json.out).len();
-        for format in FORMATS {
-            let ran = audit(format, &files, &[]);
-            assert_eq!(ran.code, json.code, "{} {format}", run.display());
-            let (prints, number) = told(format, &ran.out);
-            assert_eq!(prints.unwrap_or_else(|| expected.clone()), expected, "{} {format}", run.display());
-            assert_eq!(number.unwrap_or(count), count, "{} {format}", run.display());
-        }
-    });
-}
-
-#[test]
-fn one_run_per_format_gives_one_exit_code_and_one_set_of_findings() {
-    runs_agree(&shipped());
-}
-
-#[test]
-fn one_run_per_format_agrees_over_every_fifth_recording() {
-    if let Some(runs) = all_recordings() {
-        runs_agree(&runs.into_iter().step_by(5).collect::<Vec<_>>());
-    }
 }
