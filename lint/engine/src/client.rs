@@ -18,6 +18,7 @@ pub use slot::Slot;
 
 use crate::facts::ir::{Id, Kind, Name};
 use crate::scope::{At, Fx, Scope};
+use crate::sdk::Sdk;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crate read as an MCP client.
@@ -29,13 +30,15 @@ pub struct Client<'a> {
     /// What each function does, its callees included.
     all: Vec<Deeds>,
     /// Uses of the session and cursor headers, by function.
-    headers: BTreeMap<Fx, Vec<HeaderUse>>,
+    headers: Vec<Vec<HeaderUse>>,
     /// Where session ids are kept.
     pub(crate) sessions: BTreeSet<Slot>,
     /// Where cursors are kept.
     pub(crate) cursors: BTreeSet<Slot>,
     /// Where handles are kept.
     pub(crate) handles: BTreeSet<Slot>,
+    /// The SDKs among those of the scope that speak MCP themselves.
+    speaking_sdks: Vec<&'static Sdk>,
     /// Where Streamable HTTP is spoken.
     speaking: Speaking,
     /// Where fields are assigned or stored to, by the field's name.
@@ -62,7 +65,8 @@ impl<'a> Client<'a> {
             scope,
             own: Vec::new(),
             all: Vec::new(),
-            headers: BTreeMap::new(),
+            headers: Vec::new(),
+            speaking_sdks: scope.sdks.iter().copied().filter(|sdk| sdk.speaks_mcp()).collect(),
             sessions: BTreeSet::new(),
             cursors: BTreeSet::new(),
             handles: BTreeSet::new(),
@@ -93,7 +97,7 @@ impl<'a> Client<'a> {
                 self.scope.text(At { fx, id }).is_some_and(|text| text.eq_ignore_ascii_case("mcp-method"))
             })
         };
-        !self.headers.is_empty()
+        self.uses_headers()
             || !self.handle_types.is_empty()
             || self.own.iter().any(|deeds| deeds.has(Deeds::STREAMABLE))
             || self.scope.files.iter().flat_map(|file| &file.consts).any(|(_, text)| names(text))
@@ -149,14 +153,23 @@ impl<'a> Client<'a> {
     /// What a call may do: the crate's callees, or the SDK's table.
     #[must_use]
     pub fn deeds_of(&self, at: At) -> Deeds {
-        let callees = self.scope.callees(at);
-        callees.iter().fold(self.sdk_deeds(at), |all, fx| all.with(self.all(*fx)))
+        let mut deeds = self.sdk_deeds(at);
+        for fx in self.scope.callees(at) {
+            deeds = deeds.with(self.all(*fx));
+        }
+        deeds
+    }
+
+    /// Whether any function uses one of the headers.
+    fn uses_headers(&self) -> bool {
+        self.headers.iter().any(|uses| !uses.is_empty())
     }
 
     /// The header uses in a function.
     #[must_use]
     pub fn headers(&self, fx: Fx) -> &[HeaderUse] {
-        self.headers.get(&fx).map_or(&[], Vec::as_slice)
+        // None have been found yet where this is asked first.
+        self.headers.get(fx.0 as usize).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the function belongs to a server: it takes a request, or answers with a response, and sends none.
@@ -194,8 +207,7 @@ impl<'a> Client<'a> {
         if deeds.has(Deeds::SESSION) || deeds.has(Deeds::STREAMABLE) || self.marked(fx) {
             return true;
         }
-        let mut near = self.ids(fx).flat_map(|id| self.scope.callees(At { fx, id }));
-        if near.any(|callee| self.own(*callee).has(Deeds::SESSION)) {
+        if self.scope.called_by(fx).any(|callee| self.own(callee).has(Deeds::SESSION)) {
             return true;
         }
         let function = self.scope.function(fx);

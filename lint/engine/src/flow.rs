@@ -5,7 +5,7 @@ pub mod cause;
 mod stream;
 mod words;
 
-pub use stream::reads_stream;
+pub use stream::{reads_inside, reads_stream};
 
 use crate::facts::ir::{Body, Head, Id, Kind, PatId};
 
@@ -187,6 +187,19 @@ pub fn frame(body: &Body, at: Id) -> Id {
         last = parent;
     }
     last
+}
+
+/// The innermost loop around a node within its frame.
+#[must_use]
+pub fn innermost_loop(body: &Body, at: Id) -> Option<Id> {
+    for (parent, child) in body.ancestors(at) {
+        match body.kind(parent) {
+            Kind::Loop(_, inside, _) if *inside == child => return Some(parent),
+            Kind::Closure(..) | Kind::Async(_) => break,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The loops around a node within its frame, innermost first.

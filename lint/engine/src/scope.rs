@@ -10,7 +10,7 @@ pub use binding::Binding;
 pub use call::Caller;
 pub(crate) use call::krate_of;
 
-use crate::facts::ir::{Body, Id, Kind, Name};
+use crate::facts::ir::{Body, Id, Kind, Name, Sort};
 use crate::facts::{FileFacts, Function};
 use crate::finding::Range;
 use crate::index::Index;
@@ -267,7 +267,17 @@ impl Scope {
     /// What a call may reach; empty when it leaves the crate or cannot be told.
     #[must_use]
     pub fn callees(&self, at: At) -> &[Fx] {
+        // Asked for every call, and in a macro's item most often there are none.
+        if self.callees.is_empty() {
+            return &[];
+        }
         self.callees.get(&at).map_or(&[], Vec::as_slice)
+    }
+
+    /// What the calls of a function may reach, in the order of the calls.
+    pub fn called_by(&self, fx: Fx) -> impl Iterator<Item = Fx> + '_ {
+        let calls: &[Id] = if self.callees.is_empty() { &[] } else { self.body(fx).of(Sort::Call) };
+        calls.iter().flat_map(move |id| self.callees(At { fx, id: *id })).copied()
     }
 
     /// Where the crate builds the variant `name` of its own enum `on`, tests left out.

@@ -2,7 +2,7 @@
 //! Knows no rule; an answer depends on the crate alone, never on who asked before.
 
 use super::{Client, Deeds};
-use crate::facts::ir::{Id, Kind};
+use crate::facts::ir::{Id, Kind, Sort};
 use crate::finding::{Certainty, Problem};
 use crate::index::Index;
 use crate::scope::{At, Fx};
@@ -70,18 +70,21 @@ impl Client<'_> {
     /// Whether the function speaks of `initialize` itself, or has a function that sends nothing word it.
     #[must_use]
     pub(crate) fn greets(&self, fx: Fx) -> bool {
-        let words = |callee: &Fx| {
-            let own = self.own(*callee);
+        if self.own(fx).has(Deeds::INITIALISES) {
+            return true;
+        }
+        let words = |callee: Fx| {
+            let own = self.own(callee);
             let sends = own.has(Deeds::SENDS) || own.has(Deeds::CALLS);
-            own.has(Deeds::INITIALISES) && !sends && !self.scope.function(*callee).ret.has("bool")
+            own.has(Deeds::INITIALISES) && !sends && !self.scope.function(callee).ret.has("bool")
         };
-        let worded = || self.ids(fx).any(|id| self.scope.callees(At { fx, id }).iter().any(words));
-        self.own(fx).has(Deeds::INITIALISES) || worded()
+        self.scope.called_by(fx).any(words)
     }
 
     /// The nodes of a function that make a session and call no tool.
     pub(crate) fn makers(&self, fx: Fx) -> Rc<[Id]> {
-        let find = || self.ids(fx).filter(|id| self.makes_session(At { fx, id: *id })).collect();
+        let calls = || self.scope.body(fx).of(Sort::Call).iter().copied();
+        let find = || calls().filter(|id| self.makes_session(At { fx, id: *id })).collect();
         self.asked.makers.borrow_mut().entry(fx).or_insert_with(find).clone()
     }
 

@@ -241,7 +241,10 @@ impl Client<'_> {
 
     /// What the SDK's table says of a call; by name alone only where the receiver's type is unknown and the crate uses the SDK.
     pub(super) fn sdk_deeds(&self, at: At) -> Deeds {
-        let sdks = || self.scope.sdks.iter().copied().filter(|sdk| sdk.speaks_mcp());
+        if self.speaking_sdks.is_empty() {
+            return Deeds::default();
+        }
+        let sdks = || self.speaking_sdks.iter().copied();
         let body = self.scope.body(at.fx);
         let deed = match body.kind(at.id) {
             Kind::Method(receiver, name, _) => {

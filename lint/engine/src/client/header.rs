@@ -3,7 +3,7 @@
 
 use super::Client;
 use crate::facts::ir::{Id, Kind};
-use crate::scope::At;
+use crate::scope::{At, Fx};
 
 /// A header of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,16 +27,16 @@ pub struct HeaderUse {
 
 impl Client<'_> {
     pub(super) fn find_headers(&mut self) {
-        for fx in self.scope.all() {
-            if self.scope.function(fx).test {
-                continue;
+        let uses = |fx: Fx| {
+            let mut uses = Vec::new();
+            if !self.scope.function(fx).test {
+                for id in self.ids(fx) {
+                    uses.extend(self.header_use(At { fx, id }));
+                }
             }
-            let uses: Vec<HeaderUse> =
-                self.scope.body(fx).ids().filter_map(|id| self.header_use(At { fx, id })).collect();
-            if !uses.is_empty() {
-                self.headers.insert(fx, uses);
-            }
-        }
+            uses
+        };
+        self.headers = self.scope.all().map(uses).collect();
     }
 
     fn header_use(&self, at: At) -> Option<HeaderUse> {
@@ -54,8 +54,8 @@ impl Client<'_> {
         {
             return None;
         }
-        let place = args.iter().position(|arg| self.named_header(At { id: *arg, ..at }).is_some())?;
-        let header = self.named_header(At { id: args[place], ..at })?;
+        let named = |arg: &Id| self.named_header(At { id: *arg, ..at });
+        let (place, header) = args.iter().enumerate().find_map(|(place, arg)| Some((place, named(arg)?)))?;
         let value = args.get(place + 1).copied();
         let reads = ["get", "read", "extract", "find", "remove", "parse", "take"]
             .iter()

@@ -10,7 +10,7 @@ impl Client<'_> {
     pub(super) fn pipes_only(&self, sdks: &[&'static Sdk]) -> bool {
         let transports =
             || sdks.iter().flat_map(|sdk| sdk.types).filter(|ty| matches!(ty.is, Role::Transport));
-        if !self.headers.is_empty() {
+        if self.uses_headers() {
             return false;
         }
         // HTTP clients alone say nothing: an agent over pipes has one for its model.

@@ -3,7 +3,7 @@
 
 use super::pipe::piped;
 use super::{Client, Header, HeaderUse};
-use crate::facts::ir::{Id, Kind, Name};
+use crate::facts::ir::{Id, Kind, Name, Sort};
 use crate::facts::{FileFacts, Function, TypeText};
 use crate::index::Index;
 use crate::scope::{At, Binding, Fx};
@@ -219,7 +219,7 @@ impl Client<'_> {
     fn given_back(&self, call: At) -> Vec<At> {
         let values = |fx: &Fx| {
             let body = self.scope.body(*fx);
-            let early = body.ids().filter_map(|id| match body.kind(id) {
+            let early = body.of(Sort::Return).iter().filter_map(|id| match body.kind(*id) {
                 Kind::Return(Some(value)) => Some(*value),
                 _ => None,
             });
@@ -257,7 +257,7 @@ impl Client<'_> {
 
     fn reassigned(&self, fx: Fx, name: &Name) -> bool {
         let body = self.scope.body(fx);
-        body.ids().any(|id| match body.kind(id) {
+        body.of(Sort::Assign).iter().any(|id| match body.kind(*id) {
             Kind::Assign(left, _) => body.local(body.peel(*left)) == Some(name),
             _ => false,
         })
@@ -274,6 +274,15 @@ impl Client<'_> {
     #[must_use]
     pub fn slot(&self, at: At) -> Option<Slot> {
         self.slot_within(at, 8)
+    }
+
+    /// Whether anything inside the node stands for a slot that keeps a session id or a handle.
+    #[must_use]
+    pub fn holds_session(&self, at: At) -> bool {
+        let keeps = |id: Id| self.slot(At { id, ..at }).is_some_and(|slot| self.keeps_session(&slot));
+        let body = self.scope.body(at.fx);
+        // What is only around one of these, `&slot`, is seen with it.
+        [Sort::Field, Sort::Path, Sort::Call].into_iter().any(|sort| body.any_of(sort, at.id, keeps))
     }
 
     fn slot_within(&self, at: At, depth: u8) -> Option<Slot> {

@@ -2,7 +2,7 @@
 //! Knows fields and values; judges nothing.
 
 use super::Client;
-use crate::facts::ir::{Body, Id, Kind, Name, Op};
+use crate::facts::ir::{Body, Id, Kind, Name, Op, Sort};
 use crate::flow::{Known, known};
 use crate::scope::{At, Fx};
 
@@ -63,10 +63,15 @@ impl Client<'_> {
     /// Notes every assignment to a field, so that no question walks the whole crate.
     pub(super) fn find_writes(&mut self) {
         for fx in self.scope.all().filter(|fx| !self.scope.function(*fx).test) {
-            for id in self.ids(fx) {
+            let body = self.scope.body(fx);
+            let stores = |id: &&Id| matches!(body.kind(**id), Kind::Method(_, name, _) if &**name == "store");
+            let mut places = body.of(Sort::Assign).to_vec();
+            places.extend(body.of(Sort::Call).iter().filter(stores));
+            places.sort_unstable();
+            for id in places {
                 let at = At { fx, id };
                 if let Some((target, _)) = self.write(at)
-                    && let Some(name) = field_name(self.scope.body(fx), target)
+                    && let Some(name) = field_name(body, target)
                 {
                     self.writes.entry(name.clone()).or_default().push(at);
                 }

@@ -2,7 +2,7 @@
 //! Knows writes; judges nothing.
 
 use super::{Client, Slot};
-use crate::facts::ir::Kind;
+use crate::facts::ir::{Id, Kind, Sort};
 use crate::scope::{At, Fx};
 
 impl Client<'_> {
@@ -20,9 +20,13 @@ impl Client<'_> {
     fn renews_within(&self, fx: Fx, slot: &Slot, depth: u8) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         let within = |callee: &Fx| *callee != fx && self.renews_within(*callee, slot, depth);
-        self.ids(fx)
-            .map(|id| At { fx, id })
-            .any(|at| self.renewed(at).as_ref() == Some(slot) || self.scope.callees(at).iter().any(within))
+        let body = self.scope.body(fx);
+        let renews = |id: &Id| self.renewed(At { fx, id: *id }).as_ref() == Some(slot);
+        body.of(Sort::Assign).iter().any(renews)
+            || body
+                .of(Sort::Call)
+                .iter()
+                .any(|id| renews(id) || self.scope.callees(At { fx, id: *id }).iter().any(within))
     }
 
     /// The slot that a node writes to, empties or takes.

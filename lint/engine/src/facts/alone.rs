@@ -1,7 +1,7 @@
 //! What an item that is seen alone says of the type it belongs to, whose definition is elsewhere.
 //! Knows which fields are used, not their types.
 
-use super::ir::{Body, Kind, Name};
+use super::ir::{Body, Kind, Name, Sort};
 use super::{FieldDef, FileFacts, TypeDef, TypeText};
 use std::collections::BTreeMap;
 
@@ -26,11 +26,11 @@ pub fn supply_types(facts: &mut FileFacts) {
 }
 
 fn fields(body: &Body, used: &mut BTreeMap<Name, FieldDef>) {
-    for id in body.ids() {
-        if let Kind::Field(base, name) = body.kind(id)
+    for id in body.of(Sort::Field) {
+        if let Kind::Field(base, name) = body.kind(*id)
             && matches!(body.kind(*base), Kind::Path(path) if path.len() == 1 && &*path[0] == "self")
         {
-            let field = || FieldDef { name: name.clone(), ty: TypeText::default(), range: body.range(id) };
+            let field = || FieldDef { name: name.clone(), ty: TypeText::default(), range: body.range(*id) };
             used.entry(name.clone()).or_insert_with(field);
         }
     }

@@ -1,13 +1,22 @@
 //! Which values are the next item of a stream, and which waits have a deadline.
 //! Knows the usual names of reading; judges nothing.
 
-use crate::facts::ir::Kind;
+use crate::facts::ir::{Kind, Sort};
 use crate::scope::{At, Binding, Scope};
 
 /// Whether the value is the next item of a stream of events, chunks or messages.
 #[must_use]
 pub fn reads_stream(scope: &Scope, at: At) -> bool {
     reads(scope, at, 16)
+}
+
+/// Whether a method is called inside the node that gives the next item of a stream.
+#[must_use]
+pub fn reads_inside(scope: &Scope, at: At) -> bool {
+    let body = scope.body(at.fx);
+    body.any_of(Sort::Call, at.id, |id| {
+        matches!(body.kind(id), Kind::Method(..)) && reads_stream(scope, At { id, ..at })
+    })
 }
 
 fn reads(scope: &Scope, at: At, depth: u8) -> bool {

@@ -175,20 +175,16 @@ mod send;
 
 use super::{Claim, Report};
 use crate::client::Client;
-use crate::facts::ir::Kind;
+use crate::facts::ir::Sort;
 use crate::finding::Certainty;
 use crate::scope::At;
 use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
-        let body = client.scope.body(fx);
-        for id in body.ids() {
-            // Nothing else sends.
-            if !matches!(body.kind(id), Kind::Method(..) | Kind::Call(..)) {
-                continue;
-            }
-            let at = At { fx, id };
+        // Nothing else sends.
+        for id in client.scope.body(fx).of(Sort::Call) {
+            let at = At { fx, id: *id };
             let (certainty, message, first) = if let Some(certainty) = combinator::retried(client, at) {
                 (certainty, "a tool call is retried whatever became of the first send", None)
             } else if let Some(certainty) = repeat::in_loop(client, at) {

@@ -58,7 +58,7 @@
 use super::unchecked_resume::{is_cursor, resumes};
 use super::{Claim, Report};
 use crate::client::{Client, Header, Slot};
-use crate::facts::ir::{Id, Kind, Name, PatKind};
+use crate::facts::ir::{Id, Kind, Name, PatKind, Sort};
 use crate::finding::Certainty;
 use crate::scope::{At, Binding};
 use std::collections::BTreeSet;
@@ -68,8 +68,8 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     let mut found: Vec<(At, At, Kept)> = Vec::new();
     for fx in client.functions() {
         let reopens = resumes(client, fx);
-        for id in client.ids(fx) {
-            let at = At { fx, id };
+        for id in client.scope.body(fx).of(Sort::Assign) {
+            let at = At { fx, id: *id };
             let Kind::Assign(left, right) = client.scope.kind(at) else { continue };
             // A cursor that is let go of needs no storage (contract 3.2: it goes with its session).
             if client.scope.body(fx).is_none(*right) {
@@ -173,7 +173,7 @@ fn declared(client: &Client<'_>, at: At) -> At {
     let Some(Binding::Let { pat, .. }) = client.scope.binding(at.fx, name, at.id) else { return at };
     let is = |id: &Id| matches!(body.kind(*id), Kind::Let(found, ..) if *found == pat);
     let plain = matches!(body.pat(pat).kind, PatKind::Bind(_, None));
-    body.ids().find(is).filter(|_| plain).map_or(at, |id| At { id, ..at })
+    body.of(Sort::Let).iter().copied().find(is).filter(|_| plain).map_or(at, |id| At { id, ..at })
 }
 
 /// Whether the cursor, here or in a function of the same type, is given to something that keeps it: itself, or the value
@@ -182,14 +182,14 @@ fn stored(client: &Client<'_>, at: At, value: At) -> bool {
     let same = |id: Id| {
         let body = client.scope.body(value.fx);
         let bound = |id| body.local(id).and_then(|name| client.scope.binding(value.fx, name, id));
-        bound(id).is_some_and(|one| body.inside(value.id).into_iter().any(|id| bound(id) == Some(one)))
+        bound(id).is_some_and(|one| body.any_of(Sort::Path, value.id, |id| bound(id) == Some(one)))
     };
     let mates = client.scope.mates(at.fx).iter().copied().filter(|fx| *fx != at.fx).chain([at.fx]);
     mates.into_iter().any(|fx| {
         let marks = &client.scope.function(fx).marks.store;
-        client.ids(fx).any(|id| {
-            let body = client.scope.body(fx);
-            let (name, args, file) = match body.kind(id) {
+        let body = client.scope.body(fx);
+        body.of(Sort::Call).iter().any(|id| {
+            let (name, args, file) = match body.kind(*id) {
                 Kind::Method(_, name, args) => (name, args, false),
                 Kind::Call(callee, args) => match body.kind(*callee) {
                     Kind::Path(path) => match path.as_slice() {
@@ -208,7 +208,7 @@ fn stored(client: &Client<'_>, at: At, value: At) -> bool {
                     .iter()
                     .any(|word| lower.contains(word));
             let given = |id: Id| is_cursor(client, At { fx, id }) || fx == value.fx && same(id);
-            keeps && args.iter().any(|arg| body.inside(*arg).into_iter().any(given))
+            keeps && args.iter().any(|arg| body.any_inside(*arg, given))
         })
     })
 }

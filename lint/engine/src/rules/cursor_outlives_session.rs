@@ -62,7 +62,7 @@
 use super::session_discarded::{Act, Purpose, act, purpose};
 use super::{Claim, Report};
 use crate::client::{Client, Slot};
-use crate::facts::ir::Kind;
+use crate::facts::ir::{Id, Kind, Sort};
 use crate::finding::Certainty;
 use crate::scope::At;
 use std::collections::BTreeSet;
@@ -70,10 +70,17 @@ use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     let mut told = BTreeSet::new();
+    if !client.cursors.iter().any(|slot| matches!(slot, Slot::Field(..))) {
+        return;
+    }
     for fx in client.functions() {
-        for id in client.ids(fx) {
+        let body = client.scope.body(fx);
+        let clears = |id: &&Id| act(client, At { fx, id: **id }) == Some(Act::Cleared);
+        let mut places: Vec<Id> = body.of(Sort::Assign).iter().chain(body.of(Sort::Call)).filter(clears).copied().collect();
+        places.sort_unstable();
+        for id in places {
             let at = At { fx, id };
-            if act(client, at) != Some(Act::Cleared) || purpose(client, Act::Cleared, at) == Some(Purpose::Ends) {
+            if purpose(client, Act::Cleared, at) == Some(Purpose::Ends) {
                 continue;
             }
             let Some(Slot::Field(ty, _)) = cleared(client, at) else { continue };

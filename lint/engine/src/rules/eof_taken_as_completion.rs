@@ -113,9 +113,9 @@ mod yielded;
 
 use super::{Claim, Report, in_log};
 use crate::client::{Client, Deeds};
-use crate::facts::ir::{Body, Head, Id, Kind, Name, PatId, PatKind};
+use crate::facts::ir::{Body, Head, Id, Kind, Name, PatId, PatKind, Sort};
 use crate::finding::Certainty;
-use crate::flow::{frame, loops, reads_stream};
+use crate::flow::{frame, innermost_loop, reads_stream};
 use crate::scope::{At, Fx};
 use std::collections::BTreeSet;
 use unbroken_contract::Breach;
@@ -172,10 +172,10 @@ fn awaited_in_set(client: &Client<'_>, fx: Fx) -> bool {
 /// Loops over a stream that leave at its end as if all was well.
 fn ends(client: &Client<'_>, fx: Fx, report: &mut Report) {
     let body = client.scope.body(fx);
-    for id in body.ids() {
+    for id in body.of(Sort::Loop).iter().copied() {
         let Kind::Loop(head, inside, _) = body.kind(id) else { continue };
         let Some(place) = end_exit(client, fx, head, *inside) else { continue };
-        if !loops(body, id).is_empty() || !handles_messages(body, *inside) {
+        if innermost_loop(body, id).is_some() || !handles_messages(body, *inside) {
             continue;
         }
         let changed = changed_in(body, id);
@@ -202,19 +202,25 @@ fn end_exit(client: &Client<'_>, fx: Fx, head: &Head, inside: Id) -> Option<Id> 
             let parts = conjuncts(body, *cond);
             parts.into_iter().find(|id| matches!(body.kind(*id), Kind::LetCond(_, value) if stream(*value)))
         }
-        Head::Forever => body.inside(inside).into_iter().find_map(|id| {
-            if !loops_back_to(body, id, inside) {
-                return None;
-            }
-            match body.kind(id) {
+        Head::Forever => {
+            let exit = |id: Id| match body.kind(id) {
                 Kind::Let(pat, Some(init), Some(other)) if is_some(body, *pat) && stream(*init) => quiet(body, *other).then_some(id),
                 Kind::Match(value, arms) if stream(*value) => {
                     let end = arms.iter().find(|arm| is_end(body, arm.pat))?;
                     quiet(body, end.body).then_some(end.body)
                 }
                 _ => None,
+            };
+            let mut exits: Vec<(Id, Id)> = Vec::new();
+            for sort in [Sort::Let, Sort::Match] {
+                body.any_of(sort, inside, |id| {
+                    exits.extend(exit(id).filter(|_| loops_back_to(body, id, inside)).map(|exit| (id, exit)));
+                    false
+                });
             }
-        }),
+            // The first in the order of the source: what is around another comes before it.
+            exits.into_iter().min_by_key(|(id, _)| (body.first(*id), std::cmp::Reverse(*id))).map(|(_, exit)| exit)
+        }
         Head::For(..) => None,
     }
 }
@@ -257,13 +263,12 @@ fn is_end(body: &Body, pat: PatId) -> bool {
 
 /// A branch that leaves without an error: `break`, `return Ok(…)`, `return`.
 fn quiet(body: &Body, branch: Id) -> bool {
-    let inside = body.inside(branch);
-    let leaves = inside.iter().any(|id| matches!(body.kind(*id), Kind::Break(..) | Kind::Return(_)));
-    leaves && !inside.iter().any(|id| fails(body, *id)) && !inside.iter().any(|id| matches!(body.kind(*id), Kind::If(..) | Kind::Await(_)))
+    let leaves = body.any_of(Sort::Break, branch, |_| true) || body.any_of(Sort::Return, branch, |_| true);
+    leaves && !body.any_inside(branch, |id| fails(body, id) || matches!(body.kind(id), Kind::If(..) | Kind::Await(_)))
 }
 
 fn handles_messages(body: &Body, inside: Id) -> bool {
-    body.inside(inside).into_iter().any(|id| match body.kind(id) {
+    body.any_of(Sort::Call, inside, |id| match body.kind(id) {
         Kind::Method(_, name, _) => name.starts_with("send") || &**name == "push_str" || name.contains("process") || name.contains("handle"),
         Kind::Call(callee, _) => body.last_segment(*callee).is_some_and(|name| {
             name.starts_with("from_str") || name.starts_with("from_slice") || name.starts_with("from_value") || name.contains("process") || name.contains("handle") || name.contains("parse")
@@ -324,8 +329,8 @@ fn settles(client: &Client<'_>, fx: Fx, id: Id, changed: &BTreeSet<Name>) -> boo
 
 /// Inside the loop `Some(answer)` is returned, behind it `None`: the caller can tell.
 fn tells_apart(body: &Body, id: Id) -> bool {
-    let some = body.inside(id).into_iter().any(|id| {
-        matches!(body.kind(id), Kind::Return(Some(value)) if body.inside(*value).iter().any(|id| body.call_of(*id, "Some").is_some()))
+    let some = body.any_of(Sort::Return, id, |id| {
+        matches!(body.kind(id), Kind::Return(Some(value)) if body.any_of(Sort::Call, *value, |id| body.call_of(id, "Some").is_some()))
     });
     let none = |value: Id| body.is_none(value) || body.call_of(value, "Ok").is_some_and(|args| args.first().is_some_and(|arg| body.is_none(*arg)));
     some && body.ids().any(|other| none(other) && body.range(other) > body.range(id))

@@ -106,7 +106,7 @@ mod first;
 
 use super::{Claim, Report};
 use crate::client::{Client, Deeds, Slot};
-use crate::facts::ir::{Id, Kind};
+use crate::facts::ir::{Id, Kind, Sort};
 use crate::finding::Certainty;
 use crate::flow::cause::{Cause, cause};
 use crate::flow::loops;
@@ -117,12 +117,12 @@ const HELP: &str = "send the id of the stream's last event as Last-Event-ID when
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
-        for id in client.ids(fx) {
-            let at = At { fx, id };
-            switched_off(client, at, report);
-            if !matches!(client.scope.kind(at), Kind::Call(..) | Kind::Method(..)) {
-                continue;
-            }
+        let body = client.scope.body(fx);
+        for id in body.of(Sort::Struct) {
+            switched_off(client, At { fx, id: *id }, report);
+        }
+        for id in body.of(Sort::Call) {
+            let at = At { fx, id: *id };
             // What few calls do is asked first: whether it is a reconnect takes a look at the whole loop.
             let (message, story) = if bare_get(client, at) {
                 ("a stream is opened in a loop without Last-Event-ID", Vec::new())
@@ -156,14 +156,12 @@ fn state(client: &Client<'_>, at: At, message: &str, story: Vec<(At, String)>, r
 fn reopens(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     let around = loops(body, at.id);
-    let Some(outer) = around.last() else { return false };
+    let Some(outer) = around.last().copied() else { return false };
     // After a 404 or a fresh handshake the stream is a new one.
     if matches!(cause(client.scope, at), Cause::Gone(_) | Cause::Leaving) {
         return false;
     }
-    body.inside(*outer).into_iter().any(|id| {
-        crate::flow::reads_stream(client.scope, At { id, ..at }) && matches!(body.kind(id), Kind::Method(..))
-    })
+    crate::flow::reads_inside(client.scope, At { id: outer, ..at })
 }
 
 /// A GET that carries the session, for an event stream, and no cursor on any way.
@@ -198,13 +196,9 @@ fn fresh_cursor(client: &Client<'_>, at: At, depth: u8) -> Option<At> {
         {
             return Some(none);
         }
-        for id in client.ids(*fx) {
-            let inner = At { fx: *fx, id };
-            if matches!(client.scope.kind(inner), Kind::Call(..) | Kind::Method(..))
-                && let Some(none) = fresh_cursor_in(client, inner)
-            {
-                return Some(none);
-            }
+        let calls = client.scope.body(*fx).of(Sort::Call);
+        if let Some(none) = calls.iter().find_map(|id| fresh_cursor_in(client, At { fx: *fx, id: *id })) {
+            return Some(none);
         }
     }
     None

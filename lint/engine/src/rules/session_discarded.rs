@@ -117,7 +117,7 @@ mod way;
 
 use super::{Claim, Report, short};
 use crate::client::{Client, Deeds};
-use crate::facts::ir::{Body, Id, Kind};
+use crate::facts::ir::{Body, Id, Kind, Sort};
 use crate::finding::Certainty;
 use crate::flow::cause::Why;
 use crate::flow::{Known, known};
@@ -134,8 +134,9 @@ const HELP: &str = "forget the session id and its cursor only when a request tha
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     let mut stories = Vec::new();
     for fx in client.functions() {
-        for id in client.ids(fx) {
-            let at = At { fx, id };
+        let body = client.scope.body(fx);
+        for id in body.of(Sort::Assign).iter().chain(body.of(Sort::Call)) {
+            let at = At { fx, id: *id };
             match act(client, at) {
                 Some(Act::Absence) => absence(client, at, report),
                 Some(act) => stories.push(Story { client, act, place: at, ways: ways(client, act, at) }),

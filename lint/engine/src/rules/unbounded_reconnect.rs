@@ -95,9 +95,9 @@ mod reset;
 
 use super::{Claim, Report};
 use crate::client::{Client, Deeds};
-use crate::facts::ir::{Body, Id, Kind};
+use crate::facts::ir::{Body, Id, Kind, Sort};
 use crate::finding::Certainty;
-use crate::flow::{Known, loops, reads_stream};
+use crate::flow::{Known, loops, reads_inside, reads_stream};
 use crate::scope::{At, Fx};
 use unbroken_contract::Breach;
 
@@ -105,24 +105,22 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
         polled(client, fx, report);
         let body = client.scope.body(fx);
-        for id in body.ids() {
-            // What is looked for below is one of these.
-            if !matches!(
-                body.kind(id),
-                Kind::Call(..) | Kind::Struct(..) | Kind::Method(..) | Kind::Assign(..) | Kind::Continue(_) | Kind::Loop(..)
-            ) {
-                continue;
-            }
-            let at = At { fx, id };
+        let each = |sort: Sort| body.of(sort).iter().map(move |id| At { fx, id: *id });
+        for at in each(Sort::Call).chain(each(Sort::Struct)) {
             if policy::unlimited(client, at) {
                 state(client, at, Certainty::Likely, "this policy reconnects for ever after a constant delay", report);
             } else if policy::overflows(client, at) {
                 state(client, at, Certainty::Likely, "this delay grows without a cap, and the attempts have no limit", report);
-            } else if reset::by_connect(client, at) {
-                state(client, at, Certainty::Likely, "a mere connect resets the count of attempts", report);
-            } else if at_once(client, at) {
-                state(client, at, Certainty::Likely, "an error reconnects at once, past the delay that an end waits for", report);
-            } else if let Some((sleep, certainty)) = flat::endless(client, at) {
+            }
+        }
+        for at in each(Sort::Assign).filter(|at| reset::by_connect(client, *at)) {
+            state(client, at, Certainty::Likely, "a mere connect resets the count of attempts", report);
+        }
+        for at in each(Sort::Continue).filter(|at| at_once(client, *at)) {
+            state(client, at, Certainty::Likely, "an error reconnects at once, past the delay that an end waits for", report);
+        }
+        for at in each(Sort::Loop) {
+            if let Some((sleep, certainty)) = flat::endless(client, at) {
                 state(client, At { fx, id: sleep }, certainty, "the stream is reopened for ever after a constant delay", report);
             }
         }
@@ -180,13 +178,12 @@ fn waits(body: &Body, id: Id) -> bool {
 /// Whether the loop opens a stream of the session again and again, and reads it.
 fn reopens(client: &Client<'_>, fx: Fx, inside: Id) -> bool {
     let body = client.scope.body(fx);
-    let nodes = body.inside(inside);
     let stream = Deeds::GET.with(Deeds::SESSION);
     let opens = client.own(fx).has(stream)
-        || nodes.iter().any(|id| client.deeds_of(At { fx, id: *id }).has(stream))
+        || body.any_of(Sort::Call, inside, |id| client.deeds_of(At { fx, id }).has(stream))
         // An SDK of several crates: the transport that carries the session stands elsewhere.
-        || client.scope.function(fx).name.contains("reconnect") && nodes.iter().any(|id| body.local(*id).is_some_and(|name| &**name == "session_id"));
-    opens && nodes.iter().any(|id| matches!(body.kind(*id), Kind::Method(..)) && reads_stream(client.scope, At { fx, id: *id }))
+        || client.scope.function(fx).name.contains("reconnect") && body.any_of(Sort::Path, inside, |id| body.local(id).is_some_and(|name| &**name == "session_id"));
+    opens && reads_inside(client.scope, At { fx, id: inside })
 }
 
 /// `continue` in an error arm of a loop that waits only at its end.
@@ -201,7 +198,7 @@ fn at_once(client: &Client<'_>, at: At) -> bool {
     let Some(target) = target else { return false };
     let Kind::Loop(_, inside, _) = body.kind(target) else { return false };
     let Kind::Block(stmts, _) = body.kind(*inside) else { return false };
-    let sleeps = |id: &Id| body.inside(*id).into_iter().any(|id| pauses(body, id));
+    let sleeps = |id: &Id| body.any_of(Sort::Call, *id, |id| pauses(body, id));
     let last = stmts.iter().rposition(sleeps);
     let here = stmts.iter().position(|stmt| body.within(at.id, *stmt));
     // The only pause comes after this statement, and the statement has none.
@@ -211,7 +208,7 @@ fn at_once(client: &Client<'_>, at: At) -> bool {
     }
     // A count in the same arm is a limit.
     let arm = body.ancestors(at.id).find(|(parent, _)| matches!(body.kind(*parent), Kind::Match(..) | Kind::If(..)));
-    !arm.is_some_and(|(_, child)| body.inside(child).into_iter().any(|id| matches!(body.kind(id), Kind::Update(..)) || waits(body, id)))
+    !arm.is_some_and(|(_, child)| body.any_inside(child, |id| matches!(body.kind(id), Kind::Update(..)) || waits(body, id)))
 }
 
 /// Whether the place is reached by an error of a request or stream.
@@ -221,7 +218,7 @@ fn failing(client: &Client<'_>, at: At) -> bool {
     // A renewed credential is a reason to ask again at once (contract 3.2).
     let renewed = crate::flow::known(body, at.id).into_iter().any(|fact| {
         let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) = fact;
-        body.inside(id).into_iter().any(|id| match body.kind(id) {
+        body.any_inside(id, |id| match body.kind(id) {
             Kind::Path(path) => path.last().is_some_and(|last| last.to_lowercase().contains("auth")),
             Kind::Method(_, name, _) | Kind::Field(_, name) => name.contains("auth"),
             Kind::Int(code) => *code == 401,

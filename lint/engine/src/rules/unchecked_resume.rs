@@ -58,7 +58,7 @@
 
 use super::{Claim, Report};
 use crate::client::{Client, Deeds, Header};
-use crate::facts::ir::{Id, Kind, Name, Op};
+use crate::facts::ir::{Id, Kind, Name, Op, Sort};
 use crate::finding::Certainty;
 use crate::flow::{Known, known};
 use crate::scope::{At, Fx};
@@ -69,8 +69,8 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     let mut sessions: BTreeSet<String> = BTreeSet::new();
     let mut cursors: BTreeSet<String> = BTreeSet::new();
     for fx in client.functions() {
-        for id in client.ids(fx) {
-            let at = At { fx, id };
+        for id in client.scope.body(fx).of(Sort::Assign) {
+            let at = At { fx, id: *id };
             if adopts_session(client, at) && sessions.insert(owner(client, at)) {
                 let message = "any response's session id replaces the stored one, unchecked";
                 state(client, at, message, "the header replaces what is held", SESSION, report);
@@ -78,8 +78,8 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
         }
     }
     for fx in client.functions() {
-        for id in client.ids(fx) {
-            let at = At { fx, id };
+        for id in client.scope.body(fx).of(Sort::Assign) {
+            let at = At { fx, id: *id };
             if adopts_cursor(client, at) && cursors.insert(cursor(client, at)) {
                 let message = "a resume's first event becomes the cursor, though it may have been seen before";
                 state(client, at, message, "no event is placed after the cursor that was presented", CURSOR, report);
@@ -138,7 +138,7 @@ fn adopts_session(client: &Client<'_>, at: At) -> bool {
 /// only spares a write.
 fn asks(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
-    let held = |id: Id| body.inside(id).into_iter().any(|id| client.slot(At { id, ..at }).is_some_and(|slot| client.keeps_session(&slot)));
+    let held = |id: Id| client.holds_session(At { id, ..at });
     known(body, at.id).into_iter().any(|fact| {
         let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) = fact;
         let differs = match (fact, body.kind(id)) {
@@ -153,11 +153,14 @@ fn asks(client: &Client<'_>, at: At) -> bool {
 fn adopts_cursor(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     let Kind::Assign(left, right) = body.kind(at.id) else { return false };
-    let from_event = |id: Id| body.inside(id).into_iter().any(|id| matches!(body.kind(id), Kind::Field(_, name) if &**name == "id"));
+    if !is_cursor(client, At { id: *left, ..at }) {
+        return false;
+    }
+    let from_event = |id: Id| body.any_of(Sort::Field, id, |id| matches!(body.kind(id), Kind::Field(_, name) if &**name == "id"));
     let traced = || client.scope.origins(At { id: *right, ..at }).iter().any(|origin| matches!(client.scope.kind(*origin), Kind::Field(_, name) if &**name == "id"));
     let bare = body.call_of(*right, "Some").map_or(*right, |args| args.first().copied().unwrap_or(*right));
-    let traced = traced() || client.scope.origins(At { id: bare, ..at }).iter().any(|origin| matches!(client.scope.kind(*origin), Kind::Field(_, name) if &**name == "id"));
-    if !(from_event(*right) || traced) || !is_cursor(client, At { id: *left, ..at }) {
+    let traced = || traced() || client.scope.origins(At { id: bare, ..at }).iter().any(|origin| matches!(client.scope.kind(*origin), Kind::Field(_, name) if &**name == "id"));
+    if !from_event(*right) && !traced() {
         return false;
     }
     resumes(client, at.fx) && !compares(client, at)
@@ -186,7 +189,8 @@ pub(super) fn resumes(client: &Client<'_>, fx: Fx) -> bool {
     if client.all(fx).has(Deeds::CURSOR) || client.type_deeds(fx).has(Deeds::CURSOR) {
         return true;
     }
-    client.ids(fx).any(|id| match client.scope.kind(At { fx, id }) {
+    let body = client.scope.body(fx);
+    body.of(Sort::Call).iter().any(|id| match body.kind(*id) {
         Kind::Method(_, name, args) => name.contains("reconnect") && !args.is_empty() || name.contains("retry_connection"),
         _ => false,
     })
@@ -198,12 +202,12 @@ fn leads_to_session(client: &Client<'_>, fx: Fx, depth: u8) -> bool {
         return true;
     }
     let Some(depth) = depth.checked_sub(1) else { return false };
-    client.ids(fx).flat_map(|id| client.scope.callees(At { fx, id })).any(|callee| leads_to_session(client, *callee, depth))
+    client.scope.called_by(fx).any(|callee| leads_to_session(client, callee, depth))
 }
 
 fn compares(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
-    body.ids().any(|id| match body.kind(id) {
+    body.of(Sort::Binary).iter().any(|id| match body.kind(*id) {
         Kind::Binary(Op::Eq | Op::Ne | Op::Less | Op::Greater, a, b) => [a, b].into_iter().any(|side| is_cursor(client, At { id: *side, ..at })),
         _ => false,
     })

@@ -82,6 +82,7 @@ mod unasked;
 
 use super::{Claim, Report};
 use crate::client::Client;
+use crate::facts::ir::Sort;
 use crate::finding::Certainty;
 use crate::scope::{At, Fx};
 use std::collections::BTreeSet;
@@ -91,8 +92,8 @@ use unbroken_contract::Breach;
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     let mut adopting: BTreeSet<Fx> = BTreeSet::new();
     for fx in client.scope.all().filter(|fx| !client.scope.function(*fx).test) {
-        for id in client.ids(fx) {
-            let at = At { fx, id };
+        for id in client.scope.body(fx).of(Sort::Call) {
+            let at = At { fx, id: *id };
             if adopted::adopts(client, at) {
                 adopting.insert(fx);
                 state(client, at, "an unknown session id of a client becomes a new session", Certainty::Likely, report);
@@ -101,18 +102,32 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     }
     for fx in client.scope.all().filter(|fx| !client.scope.function(*fx).test) {
         let resumes = client.answers_resume(fx);
+        if !resumes {
+            for used in client.headers(fx) {
+                ownerless(client, used.at, report);
+            }
+            continue;
+        }
         for id in client.ids(fx) {
             let at = At { fx, id };
-            if resumes && by_event_alone(client, at) {
+            if by_event_alone(client, at) {
                 unbound(client, at, report);
-            } else if resumes && adopted::answers(client, at, &adopting) {
+            } else if adopted::answers(client, at, &adopting) {
                 state(client, at, "a resume for an unknown session is answered by a new one", Certainty::Likely, report);
-            } else if resumes && unasked::inert(client, at) {
+            } else if unasked::inert(client, at) {
                 unread(client, at, report);
-            } else if unasked::unchecked(client, at) {
-                state(client, at, "a stream is opened for any session id, whether it exists or not", Certainty::Likely, report);
+            } else {
+                ownerless(client, at, report);
             }
         }
+    }
+}
+
+/// The session header of a request is read, and no lookup is asked whether the session exists.
+fn ownerless(client: &Client<'_>, at: At, report: &mut Report) {
+    if unasked::unchecked(client, at) {
+        let message = "a stream is opened for any session id, whether it exists or not";
+        state(client, at, message, Certainty::Likely, report);
     }
 }
 

@@ -2,7 +2,7 @@
 //! Knows no types and follows no value.
 
 use super::{Fx, Scope};
-use crate::facts::ir::{Body, Head, Id, Kind, Name, PatId, PatKind};
+use crate::facts::ir::{Body, Head, Id, Kind, Name, PatId, PatKind, Sort};
 use crate::index::Index;
 
 /// Where a name was bound.
@@ -49,10 +49,10 @@ impl Scope {
                     lets.entry(name.clone()).or_default();
                 }
             }
-            for id in body.ids() {
-                if let Kind::Let(pat, ..) = body.kind(id) {
+            for id in body.of(Sort::Let) {
+                if let Kind::Let(pat, ..) = body.kind(*id) {
                     for name in body.bound(*pat) {
-                        lets.entry(name.clone()).or_default().push(id);
+                        lets.entry(name.clone()).or_default().push(*id);
                     }
                 }
             }

@@ -2,7 +2,7 @@
 //! Knows no summary; a call that may reach too many functions reaches none.
 
 use super::{At, Binding, Fx, Scope};
-use crate::facts::ir::{Id, Kind, Name};
+use crate::facts::ir::{Id, Kind, Name, Sort};
 use crate::index::Index;
 use crate::sdk;
 
@@ -126,15 +126,20 @@ impl Scope {
         let mut built: Index<Name, Vec<At>> = Index::default();
         let mut callers: Vec<Vec<Caller>> = vec![Vec::new(); self.functions.len()];
         for fx in self.all() {
-            for id in self.body(fx).ids() {
-                let at = At { fx, id };
-                if let Kind::Path(path) | Kind::Struct(path, ..) = self.kind(at)
-                    && let [.., _, variant] = path.as_slice()
-                    && variant.starts_with(char::is_uppercase)
-                {
-                    built.entry(variant.clone()).or_default().push(at);
+            let body = self.body(fx);
+            for sort in [Sort::Path, Sort::Struct] {
+                for id in body.of(sort) {
+                    if let Kind::Path(path) | Kind::Struct(path, ..) = body.kind(*id)
+                        && let [.., _, variant] = path.as_slice()
+                        && variant.starts_with(char::is_uppercase)
+                    {
+                        built.entry(variant.clone()).or_default().push(At { fx, id: *id });
+                    }
                 }
-                let (found, sure) = match self.kind(at) {
+            }
+            for id in body.of(Sort::Call) {
+                let at = At { fx, id: *id };
+                let (found, sure) = match body.kind(*id) {
                     Kind::Method(receiver, name, args) => {
                         self.method_targets(at, *receiver, name, args.len())
                     }
@@ -150,6 +155,8 @@ impl Scope {
                 callees.insert(at, found);
             }
         }
+        // Places in order, whichever sort they are of.
+        built.values_mut().for_each(|places| places.sort_unstable());
         self.built = built;
         self.callees = callees;
         self.callers = callers;

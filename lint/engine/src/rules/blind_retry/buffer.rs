@@ -3,9 +3,9 @@
 
 use super::send::{message, sends};
 use crate::client::Client;
-use crate::facts::ir::{Head, Id, Kind, Name};
+use crate::facts::ir::{Head, Id, Kind, Name, Sort};
 use crate::flow::cause::{Cause, cause};
-use crate::flow::loops;
+use crate::flow::innermost_loop;
 use crate::scope::{At, Binding, Fx};
 
 /// The sends out of a buffer, each with the place where a failed send went into it.
@@ -21,19 +21,22 @@ pub(super) fn sent_again(client: &Client<'_>) -> Vec<(At, At)> {
 /// The first send, in a loop over what was taken out of a field.
 fn drained(client: &Client<'_>, fx: Fx) -> Option<(At, Name)> {
     let body = client.scope.body(fx);
-    body.ids().map(|id| At { fx, id }).find_map(|at| {
+    if body.of(Sort::Loop).is_empty() {
+        return None;
+    }
+    body.of(Sort::Call).iter().map(|id| At { fx, id: *id }).find_map(|at| {
         let Kind::Method(_, name, args) = body.kind(at.id) else { return None };
-        let outer = loops(body, at.id).first().copied()?;
-        let request = || args.iter().any(|arg| message(client, At { id: *arg, ..at }));
-        if !(sends(client, at).is_some() || name.starts_with("send") && request()) {
-            return None;
-        }
+        let outer = innermost_loop(body, at.id)?;
         let Kind::Loop(head, ..) = body.kind(outer) else { return None };
         let source = match head {
             Head::For(_, iter) => *iter,
             Head::While(cond) => *cond,
             Head::Forever => return None,
         };
+        let request = || args.iter().any(|arg| message(client, At { id: *arg, ..at }));
+        if !(sends(client, at).is_some() || name.starts_with("send") && request()) {
+            return None;
+        }
         Some((at, taken(client, At { fx, id: source })?))
     })
 }
@@ -76,7 +79,7 @@ fn filled(client: &Client<'_>, field: &Name) -> Option<At> {
             _ => false,
         }
     };
-    let nodes = |fx: Fx| client.ids(fx).map(move |id| At { fx, id });
+    let nodes = |fx: Fx| client.scope.body(fx).of(Sort::Call).iter().map(move |id| At { fx, id: *id });
     for fx in client.functions() {
         for at in nodes(fx).filter(|at| puts(*at)) {
             if failed(client, at) {

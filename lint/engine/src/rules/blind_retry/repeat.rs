@@ -3,10 +3,10 @@
 
 use super::send::{request_word, sends};
 use crate::client::{Client, Deeds, called};
-use crate::facts::ir::{Body, Head, Id, Kind, Name, Op};
+use crate::facts::ir::{Body, Head, Id, Kind, Name, Op, Sort};
 use crate::finding::Certainty;
 use crate::flow::cause::{Cause, cause};
-use crate::flow::{Known, frame, known, leaves, loops};
+use crate::flow::{Known, frame, innermost_loop, known, leaves};
 use crate::scope::{At, Binding};
 use std::collections::BTreeSet;
 
@@ -18,11 +18,11 @@ pub(super) fn in_loop(client: &Client<'_>, at: At) -> Option<Certainty> {
     if certainty != Certainty::Possible && !client.scope.callees(at).is_empty() && !handle && !client.in_scope(at.fx) {
         return None;
     }
-    let outer = loops(body, at.id).first().copied()?;
+    let outer = innermost_loop(body, at.id)?;
     let again = match body.kind(outer) {
         Kind::Loop(Head::Forever, ..) => true,
         Kind::Loop(Head::For(pat, iter), ..) => counts(body, *iter) || body.bound(*pat).iter().any(|name| name.contains("attempt") || name.contains("retry")),
-        Kind::Loop(Head::While(cond), ..) => body.inside(*cond).iter().any(|id| matches!(body.kind(*id), Kind::Binary(..))),
+        Kind::Loop(Head::While(cond), ..) => body.any_of(Sort::Binary, *cond, |_| true),
         _ => false,
     };
     (again && succeeds(body, outer) && !renewed(client, at, outer) && comes_back(client, at, outer)).then_some(certainty)
@@ -34,11 +34,11 @@ fn counts(body: &Body, iter: Id) -> bool {
 }
 
 fn succeeds(body: &Body, outer: Id) -> bool {
-    body.inside(outer).into_iter().any(|id| match body.kind(id) {
+    let returns = |id| match body.kind(id) {
         Kind::Return(Some(value)) => body.call_of(*value, "Ok").is_some() || matches!(body.kind(*value), Kind::Path(_)),
-        Kind::Break(_, Some(_)) => true,
         _ => false,
-    })
+    };
+    body.any_of(Sort::Return, outer, returns) || body.any_of(Sort::Break, outer, |id| matches!(body.kind(id), Kind::Break(_, Some(_))))
 }
 
 /// Whether an error of the call leads to the next round, other than by an answer that says the session is gone.
@@ -71,9 +71,12 @@ fn comes_round(client: &Client<'_>, at: At, outer: Id) -> bool {
         return true;
     }
     let here = body.range(at.id);
-    let again = body.inside(*inside).into_iter().filter(|id| matches!(body.kind(*id), Kind::Continue(_)) && body.range(*id) > here);
-    again.filter(|id| loops(body, *id).first() == Some(&outer)).map(|id| At { id, ..at }).any(|at| {
-        matches!(cause(client.scope, at), Cause::Other(..) | Cause::Mixed(..)) && !refused(client, at)
+    body.any_of(Sort::Continue, *inside, |id| {
+        let at = At { id, ..at };
+        body.range(id) > here
+            && innermost_loop(body, id) == Some(outer)
+            && matches!(cause(client.scope, at), Cause::Other(..) | Cause::Mixed(..))
+            && !refused(client, at)
     })
 }
 
@@ -107,12 +110,9 @@ fn drawn(client: &Client<'_>, at: At, outer: Id) -> bool {
 /// Whether control comes from the arm back to the loop's head, for a cause that is no refusal.
 fn goes_round(client: &Client<'_>, at: At, outer: Id) -> bool {
     let body = client.scope.body(at.fx);
-    let again = body.inside(at.id).into_iter().filter(|id| matches!(body.kind(*id), Kind::Continue(_)));
-    let mut ways: Vec<Id> = again.filter(|id| loops(body, *id).first() == Some(&outer)).collect();
-    if !leaves(body, at.id) {
-        ways.push(at.id);
-    }
-    ways.into_iter().any(|id| !refused(client, At { id, ..at }))
+    let goes = |id: Id| !refused(client, At { id, ..at });
+    body.any_of(Sort::Continue, at.id, |id| innermost_loop(body, id) == Some(outer) && goes(id))
+        || !leaves(body, at.id) && goes(at.id)
 }
 
 /// Whether the place is reached only where the server refused the first send, or where it never left (contract 3.6).
@@ -130,7 +130,7 @@ fn refused(client: &Client<'_>, at: At) -> bool {
             Known::Is(pat, _) => body.variants(pat).into_iter().flatten().any(refusal_word),
             _ => false,
         };
-        pat || body.inside(id).into_iter().any(|id| match body.kind(id) {
+        pat || body.any_inside(id, |id| match body.kind(id) {
             Kind::Path(path) => path.last().is_some_and(refusal_word),
             Kind::Method(_, name, _) | Kind::Field(_, name) => refusal_word(name),
             Kind::Int(code) => matches!(code, 400 | 401 | 403 | 404 | 405 | 406 | 413 | 415 | 421 | 425 | 429),
@@ -188,6 +188,9 @@ fn passed_over(body: &Body, id: Id) -> Vec<Id> {
     let mut out = Vec::new();
     for (parent, child) in body.ancestors(id) {
         let Kind::Block(stmts, _) = body.kind(parent) else { continue };
+        if !stmts.iter().take_while(|stmt| **stmt != child).any(|stmt| matches!(body.kind(*stmt), Kind::If(..))) {
+            continue;
+        }
         if frame(body, child) != own {
             break;
         }
@@ -198,8 +201,11 @@ fn passed_over(body: &Body, id: Id) -> Vec<Id> {
         };
         let earlier = stmts.iter().take_while(|stmt| **stmt != child);
         let earlier = earlier.filter(|stmt| matches!(body.kind(**stmt), Kind::If(cond, ..) if reached(*cond)));
-        for inner in earlier.flat_map(|stmt| body.inside(*stmt)).filter(|inner| frame(body, *inner) == own) {
+        for inner in earlier.flat_map(|stmt| body.inside(*stmt)) {
             let Kind::Match(value, arms) = body.kind(inner) else { continue };
+            if frame(body, inner) != own {
+                continue;
+            }
             let done = |name| arms.iter().filter(move |arm| body.mentions(arm.pat, name));
             let gone = done("Ok").next().is_some() && done("Ok").all(|arm| leaves(body, arm.body));
             if gone && done("Err").any(|arm| arm.guard.is_none() && !leaves(body, arm.body)) {

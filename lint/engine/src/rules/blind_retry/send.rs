@@ -3,7 +3,7 @@
 
 use crate::client::{Client, Deeds};
 use crate::facts::TypeText;
-use crate::facts::ir::{Id, Kind, Name};
+use crate::facts::ir::{Id, Kind, Name, Sort};
 use crate::finding::Certainty;
 use crate::scope::{At, Binding, Fx};
 
@@ -86,15 +86,19 @@ fn request_says(client: &Client<'_>, at: At) -> bool {
     let says = |id: Id| client.scope.text(At { id, ..at }).is_some_and(|text| &**text == "tools/call");
     let mut open = vec![(at.id, 3_u8)];
     while let Some((id, depth)) = open.pop() {
-        for id in body.inside(id) {
-            if matches!(body.kind(id), Kind::Str(_) | Kind::Path(_)) && says(id) {
-                return true;
-            }
-            let Some(name) = body.local(id).filter(|_| depth > 0) else { continue };
-            if let Some(Binding::Let { init: Some(init), .. }) = client.scope.binding(at.fx, name, id) {
+        if body.any_of(Sort::Text, id, says) || body.any_of(Sort::Path, id, says) {
+            return true;
+        }
+        if depth == 0 {
+            continue;
+        }
+        body.any_of(Sort::Path, id, |id| {
+            let bound = body.local(id).and_then(|name| client.scope.binding(at.fx, name, id));
+            if let Some(Binding::Let { init: Some(init), .. }) = bound {
                 open.push((init, depth - 1));
             }
-        }
+            false
+        });
     }
     false
 }

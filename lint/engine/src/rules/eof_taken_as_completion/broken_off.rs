@@ -3,14 +3,14 @@
 
 use super::{Report, fails, state};
 use crate::client::Client;
-use crate::facts::ir::{Body, Id, Kind};
+use crate::facts::ir::{Body, Id, Kind, Sort};
 use crate::flow::cause::{Cause, cause};
 use crate::flow::frame;
 use crate::scope::{At, Fx};
 
 pub(super) fn check(client: &Client<'_>, fx: Fx, report: &mut Report) {
     let body = client.scope.body(fx);
-    for id in body.ids() {
+    for id in body.of(Sort::Let).iter().copied() {
         let Kind::Let(pat, Some(init), None) = body.kind(id) else { continue };
         let Some(read) = emptied(body, *init) else { continue };
         let [name] = body.bound(*pat)[..] else { continue };

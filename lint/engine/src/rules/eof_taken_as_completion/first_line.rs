@@ -2,8 +2,8 @@
 //! Knows no loop's end.
 
 use crate::client::Client;
-use crate::facts::ir::{Body, Head, Id, Kind, PatKind};
-use crate::flow::{Known, known, loops};
+use crate::facts::ir::{Body, Head, Id, Kind, PatKind, Sort};
+use crate::flow::{Known, innermost_loop, known, loops};
 use crate::finding::Certainty;
 use crate::rules::{Claim, Report};
 use crate::scope::{At, Binding, Fx};
@@ -11,8 +11,11 @@ use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, fx: Fx, report: &mut Report) {
     let body = client.scope.body(fx);
-    for id in body.ids() {
-        let at = At { fx, id };
+    if body.of(Sort::Loop).is_empty() {
+        return;
+    }
+    let sorts = [Sort::Return, Sort::Break, Sort::Assign];
+    for at in sorts.into_iter().flat_map(|sort| body.of(sort)).map(|id| At { fx, id: *id }) {
         if first_data(client, at) && !compares_ids(client, fx) {
             unmatched(
                 client,
@@ -52,9 +55,9 @@ fn first_data(client: &Client<'_>, at: At) -> bool {
     if !matches!(body.kind(at.id), Kind::Return(Some(_)) | Kind::Break(..)) {
         return false;
     }
-    let over_lines = loops(body, at.id).first().is_some_and(|id| match body.kind(*id) {
+    let over_lines = innermost_loop(body, at.id).is_some_and(|id| match body.kind(id) {
         Kind::Loop(Head::For(_, iter), ..) => {
-            body.inside(*iter).iter().any(|id| matches!(body.kind(*id), Kind::Method(_, name, _) if matches!(&**name, "lines" | "split" | "split_terminator")))
+            body.any_of(Sort::Call, *iter, |id| matches!(body.kind(id), Kind::Method(_, name, _) if matches!(&**name, "lines" | "split" | "split_terminator")))
         }
         _ => false,
     });
@@ -95,9 +98,12 @@ fn returns_error(body: &Body, id: Id) -> bool {
 
 /// Whether the function, or a direct caller, compares JSON-RPC ids or asks for the message's kind.
 fn compares_ids(client: &Client<'_>, fx: Fx) -> bool {
-    let own = |fx: Fx| client.ids(fx).any(|id| about_identity(client.scope.body(fx), id));
+    let own = |fx: Fx| {
+        let body = client.scope.body(fx);
+        body.of(Sort::Binary).iter().any(|id| about_identity(body, *id))
+    };
     let near = client.scope.callers(fx).iter().map(|caller| caller.at.fx);
-    let mates = near.flat_map(|up| client.ids(up).flat_map(move |id| client.scope.callees(At { fx: up, id })).copied().chain([up]));
+    let mates = near.flat_map(|up| client.scope.called_by(up).chain([up]));
     own(fx) || mates.into_iter().any(own)
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Report, in_log, state};
 use crate::client::Client;
-use crate::facts::ir::{Body, Id, Kind, Name};
+use crate::facts::ir::{Body, Id, Kind, Name, Sort};
 use crate::flow::reads_stream;
 use crate::scope::{At, Fx};
 
@@ -11,8 +11,8 @@ use crate::scope::{At, Fx};
 pub(super) fn joined(client: &Client<'_>, fx: Fx, report: &mut Report) {
     let body = client.scope.body(fx);
     let mut built: Vec<(Name, Id)> = Vec::new();
-    for id in body.ids() {
-        let Kind::Select(arms) = body.kind(id) else { continue };
+    for id in body.of(Sort::Select) {
+        let Kind::Select(arms) = body.kind(*id) else { continue };
         for arm in arms {
             let joins = arm.future.is_some_and(|future| {
                 body.inside(future).iter().any(|id| matches!(body.kind(*id), Kind::Method(_, name, _) if &**name == "join_next"))
@@ -31,8 +31,11 @@ pub(super) fn joined(client: &Client<'_>, fx: Fx, report: &mut Report) {
             }
         }
     }
-    for id in body.ids() {
-        let Kind::Match(_, arms) = body.kind(id) else { continue };
+    if built.is_empty() {
+        return;
+    }
+    for id in body.of(Sort::Match) {
+        let Kind::Match(_, arms) = body.kind(*id) else { continue };
         for arm in arms {
             let variants = body.variants(arm.pat);
             let Some(name) = variants.first().and_then(|path| path.last()) else { continue };
@@ -65,8 +68,8 @@ pub(super) fn polled(client: &Client<'_>, fx: Fx, report: &mut Report) {
         return;
     }
     let body = &function.body;
-    for id in body.ids() {
-        let Kind::Match(value, arms) = body.kind(id) else { continue };
+    for id in body.of(Sort::Match) {
+        let Kind::Match(value, arms) = body.kind(*id) else { continue };
         if !reads_stream(client.scope, At { fx, id: *value }) {
             continue;
         }

@@ -3,7 +3,7 @@
 
 use super::act::Act;
 use crate::client::{Client, Deeds};
-use crate::facts::ir::{Id, Kind};
+use crate::facts::ir::{Id, Kind, Sort};
 use crate::flow::{Known, known, leaves};
 use crate::scope::At;
 
@@ -32,6 +32,9 @@ pub(in crate::rules) fn purpose(client: &Client<'_>, act: Act, at: At) -> Option
 /// A cache's own limit of age: `entry.last_used.elapsed() < ttl`.
 fn outlived(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
+    if body.of(Sort::If).is_empty() {
+        return false;
+    }
     let aged = |id: Id| match body.kind(id) {
         Kind::Method(receiver, name, _) if &**name == "elapsed" => match body.kind(body.peel(*receiver)) {
             Kind::Field(_, name) => ["used", "created", "opened", "inserted"].iter().any(|word| name.contains(word)),
@@ -39,7 +42,7 @@ fn outlived(client: &Client<'_>, at: At) -> bool {
         },
         _ => false,
     };
-    let asks = |id: Id| body.inside(id).into_iter().any(aged);
+    let asks = |id: Id| body.any_of(Sort::Call, id, aged);
     let earlier = |id: Id| {
         body.ancestors(id).any(|(parent, child)| match body.kind(parent) {
             Kind::Block(stmts, _) => {

@@ -217,10 +217,7 @@ impl Search<'_> {
                     | Known::Is(_, id)
                     | Known::Not(_, id)
                     | Known::Failed(id)) = fact;
-                    let inside = client.scope.body(fx).inside(id);
-                    inside
-                        .into_iter()
-                        .any(|id| client.slot(At { fx, id }).is_some_and(|slot| client.keeps_session(&slot)))
+                    client.holds_session(At { fx, id })
                         || client.scope.origins(At { fx, id }).iter().any(|origin| {
                             client.slot(*origin).is_some_and(|slot| client.keeps_session(&slot))
                         })

@@ -2,7 +2,7 @@
 //! Knows what never changes in a loop; a limit that is an `Option` may not be there.
 
 use crate::client::Client;
-use crate::facts::ir::{Head, Id, Kind, Op};
+use crate::facts::ir::{Head, Id, Kind, Op, Sort};
 use crate::finding::Certainty;
 use crate::scope::{At, Binding, Fx};
 
@@ -32,10 +32,10 @@ pub(super) fn endless(client: &Client<'_>, at: At) -> Option<(Id, Certainty)> {
 fn sleeps_given(client: &Client<'_>, fx: Fx, call: At) -> bool {
     let body = client.scope.body(fx);
     let function = client.scope.function(fx);
-    let given = body.ids().any(|id| match body.kind(id) {
+    let given = body.of(Sort::Call).iter().any(|id| match body.kind(*id) {
         Kind::Call(callee, args) if body.last_segment(*callee).is_some_and(|name| &**name == "sleep") => {
             let name = args.first().and_then(|arg| body.local(*arg));
-            let param = name.and_then(|name| match client.scope.binding(fx, name, id) {
+            let param = name.and_then(|name| match client.scope.binding(fx, name, *id) {
                 Some(Binding::Param(index)) => Some(index),
                 _ => None,
             });
@@ -55,7 +55,8 @@ fn constant(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
     match body.kind(body.peel(at.id)) {
         Kind::Path(path) if path.len() == 1 && !path[0].chars().all(super::constant_letter) => {
-            let set = body.ids().any(|id| match body.kind(id) {
+            let mut sets = body.of(Sort::Assign).iter().chain(body.of(Sort::Update));
+            let set = sets.any(|id| match body.kind(*id) {
                 Kind::Assign(left, _) | Kind::Update(_, left, _) => body.local(body.peel(*left)) == path.first(),
                 _ => false,
             });

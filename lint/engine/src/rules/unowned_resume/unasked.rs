@@ -2,7 +2,7 @@
 //! Knows the uses of a value within its function; a check that stands elsewhere is followed by the answer that it gives.
 
 use crate::client::{Client, Header, called, session_word};
-use crate::facts::ir::{Body, Head, Id, Kind, Name, Op};
+use crate::facts::ir::{Body, Head, Id, Kind, Name, Op, Sort};
 use crate::rules::is_log;
 use crate::scope::{At, Binding, Fx};
 
@@ -66,9 +66,9 @@ pub(super) fn unchecked(client: &Client<'_>, at: At) -> bool {
         return false;
     }
     let body = client.scope.body(at.fx);
-    let uses: Vec<Id> = body.ids().filter(|id| {
-        matches!(body.kind(*id), Kind::Path(path) if path.len() == 1) && client.scope.origins(At { id: *id, ..at }).contains(&at)
-    }).collect();
+    let uses = body.of(Sort::Path).iter().copied().filter(|id| {
+        body.local(*id).is_some() && client.scope.origins(At { id: *id, ..at }).contains(&at)
+    });
     let mut registered = false;
     for id in uses {
         match fate(client, At { id, ..at }) {
