@@ -38,8 +38,11 @@ const DEPTH: u32 = 64;
 /// What [`super::lower_item`] says of the item whose text this is, were the attribute with these marks on it; `None` for
 /// what is not plain.
 pub(crate) fn read(text: &str, marks: &Marks) -> Option<FileFacts> {
-    let mut names = Table::new();
-    let tokens = token::tokens(text, &mut names).ok()?;
+    let mut names = Table::take();
+    let Ok(tokens) = token::tokens(text, &mut names) else {
+        names.keep();
+        return None;
+    };
     let mut reader = Reader {
         text,
         tokens: &tokens,
@@ -51,8 +54,9 @@ pub(crate) fn read(text: &str, marks: &Marks) -> Option<FileFacts> {
         depth: 0,
         ranged: false,
     };
-    reader.item(marks).ok()?;
-    Some(reader.facts)
+    let read = reader.item(marks);
+    reader.names.keep();
+    read.is_ok().then_some(reader.facts)
 }
 
 struct Reader<'a> {

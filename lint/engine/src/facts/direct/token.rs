@@ -1,8 +1,8 @@
 //! Cuts a text into tokens: words, literals, brackets with their partners, and marks of one letter.
 //! Knows how tokens are spelled, not what they mean together; what it is not sure of, it does not cut.
 
-use super::names::Table;
-use super::spelled::{integer, keyword, unescaped};
+use super::names::{HASH, Table, mix};
+use super::spelled::{integer, unescaped};
 use super::{Read, Stop};
 use crate::finding::Range;
 
@@ -91,11 +91,14 @@ pub(super) struct Token {
 /// The tokens of a text, the last one [`Kind::End`].
 pub(super) fn tokens(text: &str, names: &mut Table) -> Read<Vec<Token>> {
     let bytes = text.as_bytes();
-    let mut cut =
-        Cut { text, bytes, at: 0, line: 1, line_start: 0, wide: 0, names, out: Vec::new(), open: Vec::new() };
+    let mut cut = Cut { text, bytes, at: 0, line: 1, base: 0, names, out: Vec::new(), open: Vec::new() };
     cut.out.reserve(bytes.len() / 3);
     while cut.at < bytes.len() {
-        cut.step()?;
+        match bytes[cut.at] {
+            // Between any two tokens of a macro's item.
+            b' ' => cut.at += 1,
+            _ => cut.step()?,
+        }
     }
     if !cut.open.is_empty() {
         return Err(Stop::Unknown);
@@ -105,14 +108,24 @@ pub(super) fn tokens(text: &str, names: &mut Table) -> Read<Vec<Token>> {
     Ok(cut.out)
 }
 
+/// The letters of words.
+static LETTERS: [bool; 256] = {
+    let mut letters = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        letters[byte] = matches!(byte as u8, b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'0'..=b'9');
+        byte += 1;
+    }
+    letters
+};
+
 struct Cut<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
     line: u32,
-    /// Where the line begins, and how many of its bytes begin no letter.
-    line_start: usize,
-    wide: usize,
+    /// Where the line begins, and behind that as many places as bytes of it begin no letter.
+    base: usize,
     names: &'a mut Table,
     out: Vec<Token>,
     open: Vec<u32>,
@@ -125,7 +138,7 @@ impl Cut<'_> {
     }
 
     fn column(&self) -> u32 {
-        (self.at - self.line_start - self.wide + 1) as u32
+        (self.at + 1 - self.base) as u32
     }
 
     /// Passes over one byte inside a literal or a comment.
@@ -134,17 +147,16 @@ impl Cut<'_> {
         self.at += 1;
         if byte == b'\n' {
             self.line += 1;
-            self.line_start = self.at;
-            self.wide = 0;
+            self.base = self.at;
         } else if byte & 0xc0 == 0x80 {
-            self.wide += 1;
+            self.base += 1;
         }
     }
 
     fn push(&mut self, kind: Kind, name: u32, line: u32, column: u32, from: usize) {
-        let next = self.peek(0);
-        let joint = next > b' ';
-        let range = Range { line, column, end_line: self.line, end_column: self.column() };
+        let joint = self.at < self.bytes.len() && self.bytes[self.at] > b' ';
+        let end_column = (self.at + 1 - self.base) as u32;
+        let range = Range { line, column, end_line: self.line, end_column };
         self.out.push(Token { kind, name, joint, partner: 0, from: from as u32, range });
     }
 
@@ -230,35 +242,34 @@ impl Cut<'_> {
     }
 
     fn letters(&mut self) {
-        while self.at < self.bytes.len()
-            && matches!(self.bytes[self.at], b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'0'..=b'9')
-        {
+        while self.at < self.bytes.len() && LETTERS[self.bytes[self.at] as usize] {
             self.at += 1;
         }
     }
 
     fn word(&mut self, from: usize, line: u32, column: u32) -> Read<()> {
-        self.letters();
-        let word = &self.bytes[from..self.at];
-        match (word, self.peek(0)) {
-            (b"r" | b"br", b'"' | b'#') => return self.raw(from, line, column, word == b"br"),
-            (b"b", b'"') => {
-                let name = self.quoted(true)?;
-                self.push(Kind::Bytes, name, line, column, from);
-                return Ok(());
-            }
-            (b"b", b'\'') | (b"c" | b"cr", b'"' | b'#') | (_, 0x80..) => return Err(Stop::Unknown),
-            _ => {}
+        let (mut at, mut hash) = (from, HASH);
+        while at < self.bytes.len() && LETTERS[self.bytes[at] as usize] {
+            hash = mix(hash, self.bytes[at]);
+            at += 1;
         }
-        let (kind, name) = match keyword(word) {
-            Some(Word::Own | Word::OwnType | Word::Super | Word::Crate) | None => {
-                let kind = keyword(word).map_or(Kind::Name, Kind::Word);
-                (kind, self.names.index(&self.text[from..self.at]))
+        self.at = at;
+        if let b'"' | b'#' | b'\'' | 0x80.. = self.peek(0) {
+            let word = &self.bytes[from..at];
+            match (word, self.peek(0)) {
+                (b"r" | b"br", b'"' | b'#') => return self.raw(from, line, column, word == b"br"),
+                (b"b", b'"') => {
+                    let name = self.quoted(true)?;
+                    self.push(Kind::Bytes, name, line, column, from);
+                    return Ok(());
+                }
+                (b"b", b'\'') | (b"c" | b"cr", b'"' | b'#') | (_, 0x80..) => return Err(Stop::Unknown),
+                _ => {}
             }
-            // In macros any word may be meant as a name.
-            Some(word) => (Kind::Word(word), self.names.index(&self.text[from..self.at])),
-        };
-        self.push(kind, name, line, column, from);
+        }
+        // A keyword has its letters as well: in macros any word may be meant as a name.
+        let name = self.names.index_hashed(&self.text[from..at], hash);
+        self.push(self.names.kind(name), name, line, column, from);
         Ok(())
     }
 
