@@ -35,7 +35,7 @@ pub(super) struct Queue {
     disorder: Nanos,
     /// About how many bytes may wait.
     room: usize,
-    waiting: Vec<Slot>,
+    waiting: VecDeque<Slot>,
     weight: usize,
     /// The latest beginning seen.
     pub(super) newest: Nanos,
@@ -50,9 +50,8 @@ pub(super) struct Queue {
     recent: Recent,
     /// The place of the record that came too late last, and whether it had been here before: it may tell of several events.
     last_late: Option<((u32, u64), bool)>,
-    /// Those of one moment that were let go last, by the hash of their bytes.
-    twins: HashMap<u32, Vec<Twin>, BuildRapid>,
-    moment: Option<(Nanos, Nanos)>,
+    /// Those of one moment that were let go last.
+    twins: Twins,
     /// Records that came too late to be put in their place.
     pub(super) late: u64,
     /// Records that came again long after the first time.
@@ -60,11 +59,46 @@ pub(super) struct Queue {
 }
 
 /// What tells a copy from another record with the same bytes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Twin {
     place: (u32, u64),
     delivery: u64,
     instance: Option<u64>,
+}
+
+impl Twin {
+    fn is_copy_of(&self, other: &Twin) -> bool {
+        let fits = |one: u64, other: u64| one == 0 || other == 0 || one == other;
+        self.place != other.place && fits(self.delivery, other.delivery) && self.instance == other.instance
+    }
+}
+
+/// The records of one moment, by the hash of their bytes: mostly there is one.
+#[derive(Debug, Default)]
+struct Twins {
+    moment: Option<(Nanos, Nanos)>,
+    first: Option<(u32, Twin)>,
+    others: HashMap<u32, Vec<Twin>, BuildRapid>,
+}
+
+impl Twins {
+    /// Whether no copy of the record was here before it.
+    fn is_news(&mut self, moment: (Nanos, Nanos), seal: u32, twin: Twin) -> bool {
+        if self.moment != Some(moment) {
+            self.moment = Some(moment);
+            self.first = Some((seal, twin));
+            self.others.clear();
+            return true;
+        }
+        // A record of which nothing is known but its times may be another.
+        let firsts = self.first.iter().filter(|(other, _)| *other == seal).map(|(_, twin)| twin);
+        let mut known = firsts.chain(self.others.get(&seal).into_iter().flatten());
+        if seal != 0 && known.any(|other| other.is_copy_of(&twin)) {
+            return false;
+        }
+        self.others.entry(seal).or_default().push(twin);
+        true
+    }
 }
 
 /// Digests of the latest records, in the order in which they went.
@@ -111,7 +145,7 @@ impl Queue {
         Queue {
             disorder,
             room,
-            waiting: Vec::new(),
+            waiting: VecDeque::new(),
             weight: 0,
             newest: Nanos::MIN,
             due: Nanos::MIN,
@@ -120,8 +154,7 @@ impl Queue {
             few: Some(HashSet::default()),
             recent: Recent { most, digests: VecDeque::new(), index: None },
             last_late: None,
-            twins: HashMap::default(),
-            moment: None,
+            twins: Twins::default(),
             late: 0,
             again: 0,
         }
@@ -175,7 +208,7 @@ impl Queue {
         }
         self.newest = self.newest.max(slot.order.at);
         self.weight += weight(&slot.entry);
-        self.waiting.push(slot);
+        self.waiting.push_back(slot);
     }
 
     /// Different records, as long as they are counted.
@@ -199,66 +232,48 @@ impl Queue {
         let until = self.newest.saturating_sub(self.disorder);
         let mut count = self.waiting.partition_point(|slot| slot.order.until < until);
         self.due = self.newest.saturating_add(self.disorder / 4);
-        let going: usize = self.waiting[..count].iter().map(|slot| weight(&slot.entry)).sum();
+        let going: usize = self.waiting.range(..count).map(|slot| weight(&slot.entry)).sum();
         if self.weight - going > self.room {
             count = count.max(self.waiting.len().div_ceil(2));
         }
-        let rest = self.waiting.split_off(count);
-        let gone = std::mem::replace(&mut self.waiting, rest);
-        if let Some(last) = gone.last() {
+        if let Some(last) = count.checked_sub(1).and_then(|last| self.waiting.get(last)) {
             self.shut = self.shut.max((last.order.until, last.order.at));
         }
-        self.let_go(gone)
+        self.let_go(count)
     }
 
     /// Gives all that is left, in order.
     pub(super) fn take_all(&mut self) -> Vec<Slot> {
         self.sort();
-        let gone = std::mem::take(&mut self.waiting);
-        self.let_go(gone)
+        self.let_go(self.waiting.len())
     }
 
     fn sort(&mut self) {
         // Logs are nearly in order, which this sort makes use of; it keeps the events of one record in theirs.
-        self.waiting.sort_by_key(|slot| (slot.order.until, slot.order));
+        self.waiting.make_contiguous().sort_by_key(|slot| (slot.order.until, slot.order));
     }
 
-    fn let_go(&mut self, mut slots: Vec<Slot>) -> Vec<Slot> {
-        slots.retain(|slot| {
-            self.weight -= weight(&slot.entry);
-            let news = self.is_news(slot);
+    /// Takes the first ones out, those left out that were here before; the others stay where they are.
+    fn let_go(&mut self, count: usize) -> Vec<Slot> {
+        let Queue { waiting, weight: waits, twins, recent, known, .. } = self;
+        let news = |slot: &Slot| {
+            *waits -= weight(&slot.entry);
+            *known = (*known).max(slot.order.until);
+            let delivery = delivery(&slot.entry);
+            let instance = match &slot.entry {
+                Entry::Event(event, _) => event.instance.as_deref().map(hash),
+                Entry::Skim(..) => None,
+            };
+            let twin = Twin { place: slot.order.place(), delivery, instance };
+            let news = twins.is_news((slot.order.until, slot.order.at), slot.order.seal(), twin);
             if news && !slot.restored {
-                self.recent.add(slot.order.digest(delivery(&slot.entry)));
+                recent.add(slot.order.digest(delivery));
             }
-            self.known = self.known.max(slot.order.until);
             news
-        });
-        slots
-    }
-
-    /// Whether no copy of it was let go before it; copies have one moment.
-    fn is_news(&mut self, slot: &Slot) -> bool {
-        let moment = (slot.order.until, slot.order.at);
-        if self.moment != Some(moment) {
-            self.moment = Some(moment);
-            self.twins.clear();
-        }
-        let (place, delivery) = (slot.order.place(), delivery(&slot.entry));
-        let instance = match &slot.entry {
-            Entry::Event(event, _) => event.instance.as_deref().map(hash),
-            Entry::Skim(..) => None,
         };
-        let twins = self.twins.entry(slot.order.seal()).or_default();
-        let is_copy = |twin: &Twin| {
-            let fits = |one: u64, other: u64| one == 0 || other == 0 || one == other;
-            twin.place != place && fits(twin.delivery, delivery) && twin.instance == instance
-        };
-        // A record of which nothing is known but its times may be another.
-        let copy = slot.order.seal() != 0 && twins.iter().any(is_copy);
-        if !copy {
-            twins.push(Twin { place, delivery, instance });
-        }
-        !copy
+        let mut gone = Vec::with_capacity(count);
+        gone.extend(waiting.drain(..count).filter(news));
+        gone
     }
 }
 

@@ -109,7 +109,7 @@ impl<'b> Asked<'b> {
         }
         let end = level::skip::<DEEP>(text, at)?;
         if key.text == "id" && text[at..end] != *"null" {
-            (self.id, self.has_id) = (rpc::id_of(json::raw(text, at, end)), true);
+            (self.id, self.has_id) = (rpc::id_of(json::no_string(text, at, end)), true);
         }
         Ok(end)
     }

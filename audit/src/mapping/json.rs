@@ -20,24 +20,33 @@ pub enum Broken {
 
 /// The JSON text of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Raw<'a>(&'a str);
+pub struct Raw<'a> {
+    text: &'a str,
+    /// It is a string of which no byte is escaped.
+    plain: bool,
+}
 
 impl<'a> Raw<'a> {
     /// The text as written.
     #[must_use]
     pub fn get(self) -> &'a str {
-        self.0
+        self.text
     }
 
     /// The string that it is; none for other values.
     #[must_use]
     pub fn string(self) -> Option<Cow<'a, str>> {
-        let inner = quoted(self.0)?;
-        if scan::escapes(inner.as_bytes()) {
-            unescaped(self.0).map(Cow::Owned)
-        } else {
-            Some(Cow::Borrowed(inner))
+        match self.plain_string() {
+            Some(inner) => Some(Cow::Borrowed(inner)),
+            None => unescaped(self.text).map(Cow::Owned),
         }
+    }
+
+    /// The same for a string that has no escapes.
+    #[inline]
+    #[must_use]
+    pub fn plain_string(self) -> Option<&'a str> {
+        if self.plain { self.text.get(1..self.text.len() - 1) } else { None }
     }
 }
 
@@ -66,8 +75,8 @@ fn quoted(text: &str) -> Option<&str> {
 pub fn members<'a>(json: &'a str, mut each: impl FnMut(&str, Raw<'a>)) -> Result<(), Broken> {
     let at = space(json.as_bytes(), 0);
     let end = object(json, at, &mut |key, value| {
-        let end = skip(json.as_bytes(), value)?;
-        each(key, Raw(&json[value..end]));
+        let (raw, end) = value_at(json, value)?;
+        each(key, raw);
         Ok(end)
     })?;
     finish(json, end)
@@ -77,9 +86,9 @@ pub fn members<'a>(json: &'a str, mut each: impl FnMut(&str, Raw<'a>)) -> Result
 /// What is no object, or breaks in another way, gives what stood before the break.
 pub(crate) fn members_of_head<'a>(json: &'a str, mut each: impl FnMut(&str, Cut<'a>)) {
     let at = space(json.as_bytes(), 0);
-    let _ = object(json, at, &mut |key, value| match skip(json.as_bytes(), value) {
-        Ok(end) if end < json.len() => {
-            each(key, Cut::Whole(Raw(&json[value..end])));
+    let _ = object(json, at, &mut |key, value| match value_at(json, value) {
+        Ok((raw, end)) if end < json.len() => {
+            each(key, Cut::Whole(raw));
             Ok(end)
         }
         // A bare value that ends with the text may go on.
@@ -107,8 +116,8 @@ pub(crate) enum Cut<'a> {
 pub fn elements<'a>(json: &'a str, mut each: impl FnMut(Raw<'a>)) -> Result<(), Broken> {
     let b = json.as_bytes();
     let end = list(json, space(b, 0), &mut |at| {
-        let end = skip(b, at)?;
-        each(Raw(&json[at..end]));
+        let (raw, end) = value_at(json, at)?;
+        each(raw);
         Ok(end)
     })?;
     finish(json, end)
@@ -152,14 +161,14 @@ pub(super) fn object(
     }
     loop {
         expect(b, at, b'"')?;
-        let end = scan::string_end(b, at)?;
-        let key = &json[at..end];
+        let (end, plain) = scan::string_end(b, at)?;
+        let key = Raw { text: &json[at..end], plain };
         at = space(b, end);
         expect(b, at, b':')?;
         at = space(b, at + 1);
-        let value_end = match quoted(key) {
-            Some(inner) if !scan::escapes(inner.as_bytes()) => each(inner, at)?,
-            _ => each(&Raw(key).string().ok_or(Broken::Foreign)?, at)?,
+        let value_end = match key.plain_string() {
+            Some(inner) => each(inner, at)?,
+            None => each(&key.string().ok_or(Broken::Foreign)?, at)?,
         };
         at = space(b, value_end);
         match b.get(at) {
@@ -171,19 +180,51 @@ pub(super) fn object(
     }
 }
 
-/// A value's text by its place and end.
-pub(super) fn raw(json: &str, at: usize, end: usize) -> Raw<'_> {
-    Raw(&json[at..end])
+/// The value that begins at `at`, and where it ends.
+///
+/// # Errors
+/// [`Broken`]: no value begins there, or it has no end.
+#[inline]
+pub(super) fn value_at(json: &str, at: usize) -> Result<(Raw<'_>, usize), Broken> {
+    let (end, plain) = end(json.as_bytes(), at)?;
+    Ok((Raw { text: &json[at..end], plain }, end))
+}
+
+/// A value that is no string, by its place and end.
+#[inline]
+pub(super) fn no_string(json: &str, at: usize, end: usize) -> Raw<'_> {
+    Raw { text: &json[at..end], plain: false }
 }
 
 /// Where the value that begins at `at` ends.
+///
+/// # Errors
+/// As [`value_at`].
+#[inline]
 pub(super) fn skip(b: &[u8], at: usize) -> Result<usize, Broken> {
+    end(b, at).map(|(end, _)| end)
+}
+
+/// What a number, `true`, `false` and `null` are written with.
+const BARE: [bool; 256] = {
+    let (mut table, mut at) = ([false; 256], 0);
+    while at < 256 {
+        let byte = at as u8;
+        table[at] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+        at += 1;
+    }
+    table
+};
+
+/// Where the value that begins at `at` ends, and whether it is a string of which no byte is escaped.
+fn end(b: &[u8], at: usize) -> Result<(usize, bool), Broken> {
     match b.get(at) {
         Some(b'"') => scan::string_end(b, at),
-        Some(b'{' | b'[') => scan::nest_end(b, at),
+        Some(b'{' | b'[') => scan::nest_end(b, at).map(|end| (end, false)),
         Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
-            let bare = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'+' | b'.');
-            Ok(at + b[at..].iter().take_while(|b| bare(b)).count())
+            let rest = &b[at..];
+            let bare = rest.iter().position(|byte| !BARE[usize::from(*byte)]);
+            Ok((at + bare.unwrap_or(rest.len()), false))
         }
         Some(_) => Err(Broken::Foreign),
         None => Err(Broken::Ended),

@@ -152,13 +152,14 @@ impl Tree {
         json::object(record, at, &mut |key, value| {
             let Some(child) = self.find(node, key) else { return json::skip(record.as_bytes(), value) };
             let wanted = &self.nodes[child];
-            let end = if self.is_inner(child) && record.as_bytes().get(value) == Some(&b'{') {
-                self.walk(record, value, child, slots)?
+            let (raw, end) = if self.is_inner(child) && record.as_bytes().get(value) == Some(&b'{') {
+                let end = self.walk(record, value, child, slots)?;
+                (json::no_string(record, value, end), end)
             } else {
-                json::skip(record.as_bytes(), value)?
+                json::value_at(record, value)?
             };
             if let Some(slot) = wanted.slot {
-                fill(slots, slot, json::raw(record, value, end));
+                fill(slots, slot, raw);
             }
             Ok(end)
         })

@@ -13,10 +13,49 @@ const MOST: usize = 3;
 /// What stands before a value, and where the value goes.
 #[derive(Debug, PartialEq, Eq)]
 struct Step {
-    before: Box<[u8]>,
+    before: Piece,
     slot: Option<Slot>,
     /// Names below it are wanted: an object here is another trail.
     below: bool,
+}
+
+/// Bytes that stand in each record, their first ones as a number: mostly one comparison tells that they are there.
+#[derive(Debug, PartialEq, Eq)]
+struct Piece {
+    whole: Box<[u8]>,
+    head: u128,
+    /// The bits of `head` that count.
+    mask: u128,
+}
+
+impl Piece {
+    const HEAD: usize = size_of::<u128>();
+
+    fn of(bytes: &[u8]) -> Piece {
+        let mut head = [0; Self::HEAD];
+        let count = bytes.len().min(Self::HEAD);
+        head[..count].copy_from_slice(&bytes[..count]);
+        let unused = 8 * (Self::HEAD - count) as u32;
+        Piece {
+            whole: bytes.into(),
+            head: u128::from_le_bytes(head),
+            mask: u128::MAX.checked_shr(unused).unwrap_or(0),
+        }
+    }
+
+    /// Where it ends, if it stands at `at`.
+    #[inline]
+    fn behind(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        let rest = bytes.get(at..)?;
+        let stands = match rest.first_chunk() {
+            Some(head) => {
+                let same = (u128::from_le_bytes(*head) ^ self.head) & self.mask == 0;
+                same && (self.whole.len() <= Self::HEAD || rest.starts_with(&self.whole))
+            }
+            None => rest.starts_with(&self.whole),
+        };
+        stands.then(|| at + self.whole.len())
+    }
 }
 
 /// The names of a record, in order.
@@ -39,16 +78,13 @@ impl Trail {
         let bytes = record.as_bytes();
         let mut at = 0;
         for step in &self.steps {
-            if !bytes.get(at..).is_some_and(|rest| rest.starts_with(&step.before)) {
+            let Some(value) = step.before.behind(bytes, at) else { return false };
+            if step.below && bytes.get(value) == Some(&b'{') {
                 return false;
             }
-            at += step.before.len();
-            if step.below && bytes.get(at) == Some(&b'{') {
-                return false;
-            }
-            let Ok(end) = json::skip(bytes, at) else { return false };
+            let Ok((raw, end)) = json::value_at(record, value) else { return false };
             if let Some(slot) = step.slot {
-                super::slot::fill(slots, slot, json::raw(record, at, end));
+                super::slot::fill(slots, slot, raw);
             }
             at = end;
         }
@@ -80,7 +116,7 @@ fn walk(
             };
         }
         let end = json::skip(bytes, value)?;
-        steps.push(Step { before: bytes[*from..value].into(), slot, below });
+        steps.push(Step { before: Piece::of(&bytes[*from..value]), slot, below });
         *from = end;
         Ok(end)
     })

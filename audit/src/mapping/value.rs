@@ -133,7 +133,19 @@ impl Choice {
     }
 
     /// The plain text; JSON stays JSON.
+    #[inline]
     fn read<'a>(&'a self, row: &Row<'a>, absent: &[String], json: bool) -> Option<Cow<'a, str>> {
+        // Nearly all fields of nearly all records: a JSON value as it stands there, or none.
+        if let (Source::Slot(slot), true) = (&self.source, row.texts.is_empty()) {
+            let raw = row.slots.get(*slot).copied().flatten()?;
+            if let (Some(text), None, []) = (raw.plain_string(), &self.regex, self.decode.as_slice()) {
+                return (!absent.iter().any(|a| a == text)).then_some(Cow::Borrowed(text));
+            }
+        }
+        self.read_in_steps(row, absent, json)
+    }
+
+    fn read_in_steps<'a>(&'a self, row: &Row<'a>, absent: &[String], json: bool) -> Option<Cow<'a, str>> {
         let mut text = match &self.source {
             Source::Slot(slot) => match row.texts.get(*slot) {
                 Some(text) => Cow::Borrowed((*text)?),
