@@ -4,6 +4,7 @@
 use crate::mapping::slot::{Slot, Slots, Step, Tree};
 use crate::mapping::{Compiler, MappingError, Row, Test, all, expression, file};
 use regex::Regex;
+use std::sync::OnceLock;
 
 /// All signatures, tried on a record in one pass.
 pub struct Detector {
@@ -19,8 +20,20 @@ struct Signature {
     any_least: usize,
     reject: Vec<Vec<Slot>>,
     tests: Vec<Test>,
-    pattern: Option<Regex>,
+    pattern: Option<Pattern>,
     priority: i32,
+}
+
+/// An expression that a line of text is told by, compiled when the first such line comes: most logs are JSON.
+struct Pattern {
+    text: String,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Pattern {
+    fn compile(&self) -> Option<&Regex> {
+        self.compiled.get_or_init(|| expression(&self.text).ok()).as_ref()
+    }
 }
 
 /// What a record looks like.
@@ -61,7 +74,7 @@ impl Detector {
 
     fn tell_text(&self, record: &[u8]) -> Verdict {
         let Ok(text) = std::str::from_utf8(record) else { return Verdict::Unknown };
-        self.best(|s| s.pattern.as_ref().is_some_and(|p| p.is_match(text)))
+        self.best(|s| s.pattern.as_ref().and_then(Pattern::compile).is_some_and(|p| p.is_match(text)))
     }
 
     fn best(&self, fits: impl Fn(&Signature) -> bool) -> Verdict {
@@ -79,6 +92,16 @@ impl Detector {
             best = s.priority;
         }
         verdict
+    }
+
+    /// Compiles what waits for its first use.
+    ///
+    /// # Errors
+    /// A pattern that is no expression.
+    #[cfg(test)]
+    pub(super) fn compile_all(&self) -> Result<(), MappingError> {
+        let patterns = self.signatures.iter().filter_map(|s| s.pattern.as_ref());
+        patterns.into_iter().try_for_each(|pattern| expression(&pattern.text).map(|_| ()))
     }
 
     /// The formats that come nearest to a record that is of none, with the key that is missing.
@@ -104,7 +127,7 @@ fn signature(f: &file::File, c: &mut Compiler<'_>) -> Result<Signature, MappingE
         any,
         reject: d.reject.iter().map(|k| slots(k, c)).collect(),
         tests: c.tests(&d.conditions)?,
-        pattern: f.input.pattern.as_deref().map(expression).transpose()?,
+        pattern: f.input.pattern.clone().map(|text| Pattern { text, compiled: OnceLock::new() }),
         priority: d.priority,
     })
 }

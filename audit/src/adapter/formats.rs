@@ -12,7 +12,7 @@ use super::{Adapter, Reader, RecordProblem};
 use crate::event::Event;
 use crate::mapping::{self, MappingError, Plan, file};
 use crate::source::Record;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../../mappings/", $name, ".toml")))),*] };
@@ -101,13 +101,26 @@ pub struct Format {
 }
 
 enum Kind {
-    Plan(Arc<Plan>),
+    Plan(Box<Mapped>),
     Nginx,
     Haproxy,
     Har,
     Wire,
     Packets,
     None,
+}
+
+/// A mapping file, made ready when a log first needs it: most runs need one of them.
+struct Mapped {
+    file: file::File,
+    plan: OnceLock<Arc<Plan>>,
+}
+
+impl Mapped {
+    fn plan(&self) -> &Arc<Plan> {
+        let compile = || Arc::new(Plan::compile(&self.file).expect("shipped mapping files are held by a test"));
+        self.plan.get_or_init(compile)
+    }
 }
 
 /// A format's reader for one file.
@@ -143,11 +156,18 @@ impl Formats {
             file.detect.priority += USER_PRIORITY;
             files.push(file);
         }
-        let mut formats = Vec::new();
-        for file in &files {
-            formats.push(format(file).map_err(|e| (file.name.clone(), e))?);
-        }
         let detector = Detector::compile(&files).map_err(|e| ("detect".to_owned(), e))?;
+        let mut formats = Vec::new();
+        for (at, file) in files.into_iter().enumerate() {
+            let name = file.name.clone();
+            let plan = OnceLock::new();
+            // A user's file may be wrong, which is told before anything is read.
+            if at >= SHIPPED.len() && is_mapped(&file) {
+                let compiled = Plan::compile(&file).map_err(|e| (name.clone(), e))?;
+                plan.get_or_init(|| Arc::new(compiled));
+            }
+            formats.push(format(file, plan).map_err(|e| (name, e))?);
+        }
         Ok(Formats { detector, formats })
     }
 
@@ -172,10 +192,16 @@ impl Formats {
     }
 }
 
-fn format(file: &file::File) -> Result<Format, MappingError> {
+/// Whether the mapping file itself says how a record is read.
+fn is_mapped(file: &file::File) -> bool {
+    file.reader.is_none() && file.detect.skip.is_none()
+}
+
+fn format(file: file::File, plan: OnceLock<Arc<Plan>>) -> Result<Format, MappingError> {
+    let (name, about, skip) = (file.name.clone(), file.about.clone(), file.detect.skip.clone());
     let kind = match file.reader.as_deref() {
-        None if file.detect.skip.is_some() => Kind::None,
-        None => Kind::Plan(Arc::new(Plan::compile(file)?)),
+        None if is_mapped(&file) => Kind::Plan(Box::new(Mapped { file, plan })),
+        None => Kind::None,
         Some("nginx") => Kind::Nginx,
         Some("haproxy") => Kind::Haproxy,
         Some("har") => Kind::Har,
@@ -185,14 +211,14 @@ fn format(file: &file::File) -> Result<Format, MappingError> {
             return Err(MappingError::value("reader", other, "nginx, haproxy, har, wire or tshark"));
         }
     };
-    Ok(Format { name: file.name.clone(), about: file.about.clone(), skip: file.detect.skip.clone(), kind })
+    Ok(Format { name, about, skip, kind })
 }
 
 impl Format {
     /// A reader for one file; `preface` is what stands before a document's records.
     pub fn reader(&self, preface: &[u8], keep: Keep) -> FileReader {
         match &self.kind {
-            Kind::Plan(plan) => FileReader::Plan(plan.clone()),
+            Kind::Plan(mapped) => FileReader::Plan(mapped.plan().clone()),
             Kind::Nginx => FileReader::Each(Box::new(Nginx)),
             Kind::Haproxy => FileReader::Each(Box::new(Haproxy)),
             Kind::Har => FileReader::Ordered(Box::new(Capture::of_preface(preface, keep))),
@@ -205,7 +231,7 @@ impl Format {
     /// The mapping, where the format is one.
     pub fn plan(&self) -> Option<&Plan> {
         match &self.kind {
-            Kind::Plan(plan) => Some(plan),
+            Kind::Plan(mapped) => Some(mapped.plan()),
             _ => None,
         }
     }
@@ -236,5 +262,18 @@ impl FileReader {
             FileReader::Plan(plan) => plan.read(&record, keep, sink),
             FileReader::Ordered(_) | FileReader::Nothing => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_mapping_file_can_be_used() {
+        let formats = Formats::load(&[]).expect("shipped files are mapping files");
+        let plans = formats.all().iter().filter(|format| format.plan().is_some()).count();
+        assert!(plans > 40, "{plans}");
+        formats.detector.compile_all().expect("shipped patterns are expressions");
     }
 }
