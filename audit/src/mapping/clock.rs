@@ -18,8 +18,9 @@ pub fn rfc3339(text: &str) -> Option<(Nanos, bool)> {
     {
         return None;
     }
-    let day = days(number(&b[0..4])?, number(&b[5..7])?, number(&b[8..10])?)?;
-    let clock = seconds(number(&b[11..13])?, number(&b[14..16])?, number(&b[17..19])?)?;
+    let year = two(b, 0)? * 100 + two(b, 2)?;
+    let day = days(year, two(b, 5)?, two(b, 8)?)?;
+    let clock = seconds(two(b, 11)?, two(b, 14)?, two(b, 17)?)?;
     let (fraction, rest) = fraction(&b[19..])?;
     let (offset, zoned) = zone(rest)?;
     Some((at(day, clock - offset, fraction)?, zoned))
@@ -181,6 +182,14 @@ fn number(digits: &[u8]) -> Option<i64> {
     digits.iter().try_fold(0i64, |n, d| d.is_ascii_digit().then(|| n * 10 + i64::from(d - b'0')))
 }
 
+/// The two digits at `at`.
+#[inline]
+fn two(b: &[u8], at: usize) -> Option<i64> {
+    let [tens, ones] = b.get(at..)?.first_chunk::<2>()?;
+    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+    (tens < 10 && ones < 10).then(|| i64::from(tens * 10 + ones))
+}
+
 fn month(name: &[u8]) -> Option<i64> {
     const NAMES: [&[u8; 3]; 12] =
         [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
@@ -212,16 +221,22 @@ fn at(day: i64, clock: i64, fraction: Nanos) -> Option<Nanos> {
 }
 
 /// `.123456789` or `,123`; finer digits are dropped.
+#[inline]
 fn fraction(b: &[u8]) -> Option<(Nanos, &[u8])> {
-    let Some(b'.' | b',') = b.first() else { return Some((0, b)) };
-    let digits = b[1..].iter().take_while(|d| d.is_ascii_digit()).count();
-    let (mut nanos, mut place) = (0, SECOND / 10);
-    for d in &b[1..=digits] {
-        nanos += place * i64::from(d - b'0');
-        place /= 10;
+    let Some((b'.' | b',', digits)) = b.split_first() else { return Some((0, b)) };
+    let (mut value, mut count) = (0, 0);
+    while let Some(digit) = digits.get(count).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
+        if count < 9 {
+            value = value * 10 + i64::from(digit);
+        }
+        count += 1;
     }
-    (digits > 0).then(|| (nanos, &b[1 + digits..]))
+    (count > 0).then(|| (value * TENS[9 - count.min(9)], &digits[count..]))
 }
+
+/// Powers of ten.
+pub(super) const TENS: [i64; 10] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 /// Offset in seconds, and whether there was one.
 fn zone(b: &[u8]) -> Option<(i64, bool)> {

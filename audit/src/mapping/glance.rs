@@ -4,7 +4,6 @@
 use super::asked::Asked;
 use super::exchange::ExchangeParts;
 use super::field::{Row, Value, all};
-use super::json;
 use super::plan::Plan;
 use super::stream::EventParts;
 use super::upstream::Only;
@@ -274,18 +273,16 @@ fn listed(
     ids: &mut Vec<u32>,
 ) -> Option<(usize, bool)> {
     let (mut answers, mut messages, mut odd) = (0, false, false);
-    let mut slots = super::slot::Slots::new();
-    json::elements(list, |element| {
-        if !parts.collect(element.get(), &mut slots) {
+    let each = |row: Option<&Row<'_>>, _: &str| {
+        let Some(row) = row else {
             odd = true;
             return;
-        }
-        let row = Row { slots: std::mem::take(&mut slots), texts: Vec::new(), groups: None };
-        if streams && let Some(event) = parts.id.text(&row, &[]) {
+        };
+        if streams && let Some(event) = parts.id.text(row, &[]) {
             odd |= event.is_empty();
             ids.push(skim::mark(&event));
         }
-        if let Some(data) = parts.data.json(&row, &[]) {
+        if let Some(data) = parts.data.json(row, &[]) {
             if let Ok(message) = rpc::read_message(data.as_bytes(), Keep::default()) {
                 messages = true;
                 match message_of(&message, own) {
@@ -293,14 +290,13 @@ fn listed(
                     None => odd = true,
                 }
             }
-        } else if parts.kind.text(&row, &[]).is_some_and(|kind| kind == parts.response.as_str()) {
+        } else if parts.kind.text(row, &[]).is_some_and(|kind| kind == parts.response.as_str()) {
             messages = true;
             answers += 1;
-            odd |= !is_id(parts, &row, id);
+            odd |= !is_id(parts, row, id);
         }
-        slots = row.slots;
-    })
-    .ok()?;
+    };
+    parts.each(list, each).ok()?;
     (!odd).then_some((answers, messages))
 }
 

@@ -114,12 +114,22 @@ pub(crate) enum Cut<'a> {
 /// # Errors
 /// As [`members`].
 pub fn elements<'a>(json: &'a str, mut each: impl FnMut(Raw<'a>)) -> Result<(), Broken> {
-    let b = json.as_bytes();
-    let end = list(json, space(b, 0), &mut |at| {
+    whole_list(json, &mut |at| {
         let (raw, end) = value_at(json, at)?;
         each(raw);
         Ok(end)
-    })?;
+    })
+}
+
+/// Walks the list that `json` is: `each` gets the place of an element, and gives its end.
+///
+/// # Errors
+/// [`Broken`]: no list, or something stands behind it.
+pub(super) fn whole_list(
+    json: &str,
+    each: &mut impl FnMut(usize) -> Result<usize, Broken>,
+) -> Result<(), Broken> {
+    let end = list(json, space(json.as_bytes(), 0), each)?;
     finish(json, end)
 }
 

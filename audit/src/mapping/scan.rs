@@ -28,36 +28,65 @@ fn places(block: &[u8; BLOCK], byte: u8) -> u32 {
 /// [`Broken::Ended`]: there is none.
 #[inline]
 pub(super) fn string_end(bytes: &[u8], at: usize) -> Result<(usize, bool), Broken> {
-    let (mut at, mut plain) = (at + 1, true);
+    let mut at = at + 1;
     while let Some(block) = block(bytes, at) {
         let quotes = places(block, b'"');
         let escapes = places(block, b'\\');
         // Mostly the quote comes before any escape.
         if quotes & escapes.wrapping_sub(1) & !escapes != 0 {
-            return Ok((at + quotes.trailing_zeros() as usize + 1, plain));
+            return Ok((at + quotes.trailing_zeros() as usize + 1, true));
         }
-        if escapes == 0 {
-            at += BLOCK;
-            continue;
+        if escapes != 0 {
+            return escaped_end(bytes, at).map(|end| (end, false));
         }
-        plain = false;
-        let mut marks = quotes | escapes;
-        let mut next = at + BLOCK;
-        while marks != 0 {
-            let first = marks.trailing_zeros();
-            if quotes >> first & 1 == 1 {
-                return Ok((at + first as usize + 1, plain));
-            }
-            // A backslash takes the byte behind it along, which may be the next block's.
-            next += usize::from(first as usize == BLOCK - 1);
-            marks &= !(0b11 << first);
-        }
-        at = next;
+        at += BLOCK;
     }
+    let rest = bytes.get(at..).ok_or(Broken::Ended)?;
+    match rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+        Some(found) if rest[found] == b'"' => Ok((at + found + 1, true)),
+        Some(found) => escaped_end(bytes, at + found).map(|end| (end, false)),
+        None => Err(Broken::Ended),
+    }
+}
+
+/// Bytes that are looked at together where many are escaped.
+const WIDE: usize = 4 * BLOCK;
+
+/// The places of `byte` in so many bytes, as bits.
+#[inline]
+fn wide_places(bytes: &[u8; WIDE], byte: u8) -> u64 {
+    let blocks = bytes.as_chunks::<BLOCK>().0;
+    blocks.iter().rev().fold(0, |all, block| all << BLOCK | u64::from(places(block, byte)))
+}
+
+/// Behind the closing quote of the string whose text goes on at `at`, where no escape is under way.
+fn escaped_end(bytes: &[u8], mut at: usize) -> Result<usize, Broken> {
+    /// Every second place.
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    // Whether the first byte of the next block is escaped, as a bit.
+    let mut taken = 0;
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<WIDE>()) {
+        let quotes = wide_places(block, b'"');
+        // In a run of backslashes every second one is escaped, and so is what follows a run of odd length. A run ends
+        // where a carry that is added at its start comes out, which tells at once for all runs whether their lengths and
+        // places are odd (Langdale and Lemire, Parsing Gigabytes of JSON per Second, 3.1.1).
+        let slashes = wide_places(block, b'\\') & !taken;
+        let behind = slashes << 1 | taken;
+        let odd = slashes & !EVEN & !behind;
+        let (carried, out) = odd.overflowing_add(slashes);
+        let escaped = (EVEN ^ carried << 1) & behind;
+        taken = u64::from(out);
+        let ends = quotes & !escaped;
+        if ends != 0 {
+            return Ok(at + ends.trailing_zeros() as usize + 1);
+        }
+        at += WIDE;
+    }
+    at += taken as usize;
     loop {
         match bytes.get(at).ok_or(Broken::Ended)? {
-            b'"' => return Ok((at + 1, plain)),
-            b'\\' => (at, plain) = (at + 2, false),
+            b'"' => return Ok(at + 1),
+            b'\\' => at += 2,
             _ => at += 1,
         }
     }
@@ -178,7 +207,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_string_ends_at_its_first_quote_that_is_not_escaped(
-            text in "[a\"\\\\\né]{0,70}",
+            text in "([a\"\\\\\né]|\\\\{2,9}){0,200}",
             before in 0usize..20,
             behind in 0usize..40,
         ) {

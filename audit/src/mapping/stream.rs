@@ -4,6 +4,7 @@
 use super::MappingError;
 use super::field::{Compiler, Row, Value};
 use super::file::Field;
+use super::json::{self, Broken};
 use super::message;
 use super::slot::{Slots, Tree};
 use super::trail::{self, Trail};
@@ -53,21 +54,30 @@ impl EventParts {
     pub(super) fn read(&self, row: &Row<'_>, absent: &[String], keep: Keep) -> Option<Vec<SseEvent>> {
         let json = self.list.json(row, absent)?;
         let mut events = Vec::new();
-        let mut slots = Slots::new();
-        super::json::elements(&json, |element| {
-            if self.collect(element.get(), &mut slots) {
-                let row = Row { slots: std::mem::take(&mut slots), texts: Vec::new(), groups: None };
-                events.push(self.event(&row, element.get(), keep));
-                slots = row.slots;
-            }
-        })
-        .ok()?;
+        self.each(&json, |row, element| events.extend(row.map(|row| self.event(row, element, keep)))).ok()?;
         Some(events)
     }
 
-    /// Collects the values of an element; false: it is no object.
-    pub(super) fn collect<'a>(&self, element: &'a str, slots: &mut Slots<'a>) -> bool {
-        trail::collect(self.trails.get(), &self.tree, element, slots).is_ok()
+    /// Hands each element of a list to `each`, with its values; none: it is no object.
+    ///
+    /// # Errors
+    /// The text is no list.
+    pub(super) fn each<'a>(
+        &self,
+        list: &'a str,
+        mut each: impl FnMut(Option<&Row<'a>>, &'a str),
+    ) -> Result<(), Broken> {
+        let mut row = Row { slots: Slots::new(), texts: Vec::new(), groups: None };
+        json::whole_list(list, &mut |at| {
+            if let Some(end) = trail::along(self.trails.get(), &self.tree, list, at, &mut row.slots) {
+                each(Some(&row), &list[at..end]);
+                return Ok(end);
+            }
+            let (raw, end) = json::value_at(list, at)?;
+            let is_object = self.tree.collect_text(raw.get(), &mut row.slots).is_ok();
+            each(is_object.then_some(&row), raw.get());
+            Ok(end)
+        })
     }
 
     /// Learns how elements are written, out of the records that show it.
@@ -78,7 +88,7 @@ impl EventParts {
             let mut elements = Vec::new();
             for list in &lists {
                 // A list that is none shows nothing.
-                _ = super::json::elements(list, |element| elements.push(element.get().as_bytes()));
+                _ = json::elements(list, |element| elements.push(element.get().as_bytes()));
             }
             trail::learn(&self.tree, elements.into_iter())
         });

@@ -73,22 +73,22 @@ impl Trail {
         Some(Trail { steps, end: record.as_bytes()[from..end].into() })
     }
 
-    /// Fills the slots along the trail; false: the record leaves it, and the slots hold nothing of use.
-    pub(super) fn follow<'a>(&self, record: &'a str, slots: &mut Slots<'a>) -> bool {
-        let bytes = record.as_bytes();
-        let mut at = 0;
+    /// Fills the slots along the trail, from `at` on, and gives the place behind; none: the object there leaves it, and the
+    /// slots hold nothing of use.
+    fn follow<'a>(&self, text: &'a str, mut at: usize, slots: &mut Slots<'a>) -> Option<usize> {
+        let bytes = text.as_bytes();
         for step in &self.steps {
-            let Some(value) = step.before.behind(bytes, at) else { return false };
+            let value = step.before.behind(bytes, at)?;
             if step.below && bytes.get(value) == Some(&b'{') {
-                return false;
+                return None;
             }
-            let Ok((raw, end)) = json::value_at(record, value) else { return false };
+            let (raw, end) = json::value_at(text, value).ok()?;
             if let Some(slot) = step.slot {
                 super::slot::fill(slots, slot, raw);
             }
             at = end;
         }
-        bytes.get(at..).is_some_and(|rest| rest == &*self.end)
+        bytes.get(at..)?.starts_with(&self.end).then(|| at + self.end.len())
     }
 }
 
@@ -132,13 +132,24 @@ pub(super) fn collect<'a>(
     record: &'a str,
     slots: &mut Slots<'a>,
 ) -> Result<(), Broken> {
-    for trail in trails.into_iter().flatten() {
-        tree.clear(slots);
-        if trail.follow(record, slots) {
-            return Ok(());
-        }
+    if along(trails, tree, record, 0, slots) == Some(record.len()) {
+        return Ok(());
     }
     tree.collect_text(record, slots)
+}
+
+/// The same for the object at `at` of a text, and only along the trails that are known; gives the place behind it.
+pub(super) fn along<'a>(
+    trails: Option<&Vec<Trail>>,
+    tree: &Tree,
+    text: &'a str,
+    at: usize,
+    slots: &mut Slots<'a>,
+) -> Option<usize> {
+    trails.into_iter().flatten().find_map(|trail| {
+        tree.clear(slots);
+        trail.follow(text, at, slots)
+    })
 }
 
 /// The trails of records that show how a log is written.
@@ -199,7 +210,7 @@ mod tests {
             for trail in learn(&tree, [learned.as_bytes()].into_iter()) {
                 for record in [&learned, &other] {
                     let mut along = empty(&tree);
-                    if trail.follow(record, &mut along) {
+                    if trail.follow(record, 0, &mut along) == Some(record.len()) {
                         let mut slots = Slots::new();
                         prop_assert!(tree.collect_text(record, &mut slots).is_ok(), "{}", record);
                         prop_assert_eq!(along, slots);
@@ -215,8 +226,10 @@ mod tests {
         let line = |a: &str, b: &str| format!(r#"{{"a":{a},"z":[{b}],"h":{{"q":1,"x-y":{b}}}}}"#);
         let trails = learn(&tree, [line("1", "2").as_bytes()].into_iter());
         let mut slots = empty(&tree);
-        assert!(trails[0].follow(&line("\"\\\"}\"", "null"), &mut slots));
-        assert!(!trails[0].follow(&line("1", "2").replace("\"q\"", "\"x-y\""), &mut empty(&tree)));
+        let record = line("\"\\\"}\"", "null");
+        assert_eq!(trails[0].follow(&record, 0, &mut slots), Some(record.len()));
+        let other = line("1", "2").replace("\"q\"", "\"x-y\"");
+        assert_eq!(trails[0].follow(&other, 0, &mut empty(&tree)), None);
         // An object that is wanted whole and in part has no trail.
         assert!(learn(&tree, [br#"{"o":{"a":1}}"#.as_slice()].into_iter()).is_empty());
     }

@@ -389,8 +389,12 @@ fn stamp(text: &str, format: Option<TimeFormat>) -> Option<Stamp> {
 /// The resolution of a written time: the last digit of its fraction.
 fn precision(text: &str) -> Nanos {
     let bytes = text.as_bytes();
-    let fraction =
-        bytes.iter().rposition(|byte| matches!(byte, b'.' | b',')).map_or(&[][..], |at| &bytes[at + 1..]);
-    let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count().min(9) as u32;
-    clock::SECOND / 10i64.pow(digits)
+    // Most fractions begin behind the seconds of `2026-11-29T14:22:02`.
+    let point = match bytes.get(19) {
+        Some(b'.' | b',') => Some(19),
+        _ => bytes.iter().rposition(|byte| matches!(byte, b'.' | b',')),
+    };
+    let fraction = point.map_or(&[][..], |at| &bytes[at + 1..]);
+    let digits = fraction.iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
+    clock::SECOND / clock::TENS[digits]
 }

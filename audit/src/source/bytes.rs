@@ -3,10 +3,12 @@
 
 use super::nature::{self, Nature};
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 
+/// Bytes by which a compression is told.
+const HEAD: usize = 512;
 /// Compressions may be nested (a gzip of a gzip happens when a shipper compresses rotated logs); deeper is a trap.
 const MOST_LAYERS: usize = 4;
 /// Read and hand-over size: large enough that system calls vanish, small beside the memory bound.
@@ -50,8 +52,14 @@ impl ByteStream {
         if !kind.is_file() {
             return Err(Unopenable::Kind(kind_of(&kind)));
         }
-        let file = File::open(path).map_err(Unopenable::Io)?;
-        Self::over(Box::new(file))
+        let mut file = File::open(path).map_err(Unopenable::Io)?;
+        // What is not compressed is read from the file itself, which writes into memory as it is.
+        let (head, broken) = peek(&mut file, HEAD);
+        if broken.is_none() && magic(&head)?.is_none() && file.rewind().is_ok() {
+            let inner = Box::new(file);
+            return Ok(ByteStream { inner, layers: Vec::new(), ended: false, broken: None });
+        }
+        Self::over(Box::new(io::Cursor::new(head).chain(AfterHead { broken, inner: Box::new(file) })))
     }
 
     /// Peels the compressions of `inner`.
@@ -61,7 +69,7 @@ impl ByteStream {
     pub(crate) fn over(mut inner: Box<dyn Read + Send>) -> Result<Self, Unopenable> {
         let mut layers = Vec::new();
         loop {
-            let (head, broken) = peek(&mut inner, 512);
+            let (head, broken) = peek(&mut inner, HEAD);
             let rest = io::Cursor::new(head.clone()).chain(AfterHead { broken, inner });
             let Some(layer) = magic(&head)? else {
                 return Ok(ByteStream { inner: Box::new(rest), layers, ended: false, broken: None });
