@@ -23,16 +23,16 @@ use crate::finding::{Finding, Sent};
 use crate::join::{self, Clocks};
 use crate::mapping::CallMark;
 use crate::order::{moment, until};
+use crate::quick::{HashMap, HashSet};
 use crate::skim::Skim;
 use crate::source::Recall;
 use crate::table::Tables;
-use crate::verdict::{self, BuildRapid, Counts, Heard, Part, Tally, Whole};
+use crate::verdict::{self, Counts, Heard, Part, Tally, Whole};
 use codec::Writer;
 use docket::{Cut, Docket, File, Judged};
 use queue::{Queue, Slot};
 use route::Routes;
 use spill::Spill;
-use std::collections::{HashMap, HashSet};
 
 /// Records of one client before half of them is judged: some ten megabytes, if all are read in full. Every record counts
 /// alike, however it was read, so that the cut depends on the records alone.
@@ -192,9 +192,9 @@ pub(crate) struct Ledger<'p> {
 /// Findings that are out.
 #[derive(Debug, Default)]
 struct Told {
-    prints: HashSet<u64, BuildRapid>,
+    prints: HashSet<u64>,
     /// The finding that a send stands in, by what is known of it wherever it stands.
-    sends: HashMap<u64, u64, BuildRapid>,
+    sends: HashMap<u64, u64>,
 }
 
 impl Told {

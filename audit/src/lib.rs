@@ -12,6 +12,7 @@ pub mod mapping;
 mod order;
 pub mod pair;
 pub mod proof;
+mod quick;
 pub mod rules;
 pub mod run;
 mod skim;

@@ -8,9 +8,9 @@ use crate::finding::{
 };
 use crate::given::Given;
 use crate::join::Contact;
+use crate::quick::HashSet;
 use crate::timeline::close::{delivered, id_text};
 use crate::timeline::{Reached, Send, Timeline};
-use std::collections::HashSet;
 use unbroken_contract::breach::Breach;
 use unbroken_contract::close::Delivery;
 

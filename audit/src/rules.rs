@@ -3,8 +3,8 @@
 
 use crate::pair::{self, Chain};
 use crate::proof::Court;
+use crate::quick::HashMap;
 use crate::timeline::Timeline;
-use std::collections::HashMap;
 use std::sync::OnceLock;
 use unbroken_contract::breach::Breach;
 

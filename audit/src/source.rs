@@ -249,12 +249,12 @@ fn make_text(batch: &mut Batch, troubles: &mut Troubles) {
     if quotes::may_hold(&batch.raw) {
         escape(batch, troubles);
     }
-    if std::str::from_utf8(&batch.raw).is_ok() {
+    if simdutf8::basic::from_utf8(&batch.raw).is_ok() {
         return;
     }
     for span in batch.spans.iter_mut().filter(|span| !span.peeled) {
         let bytes = &batch.raw[span.at.clone()];
-        if std::str::from_utf8(bytes).is_err() {
+        if simdutf8::basic::from_utf8(bytes).is_err() {
             let text = String::from_utf8_lossy(bytes);
             let start = batch.peeled.len();
             batch.peeled.extend_from_slice(text.as_bytes());

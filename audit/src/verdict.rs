@@ -7,6 +7,7 @@ use crate::finding::{Finding, Step};
 use crate::given::Given;
 use crate::join::{self, Ahead, Clocks, Joined};
 use crate::proof::Court;
+use crate::quick::HashSet;
 use crate::rules;
 use crate::skim::{Kind, Skim};
 use crate::spread::{Charts, Spread};
@@ -52,9 +53,7 @@ pub(crate) struct Whole {
 }
 
 /// Records by file and offset.
-pub(crate) type Places = std::collections::HashSet<(u32, u64), BuildRapid>;
-/// Inputs cannot choose file numbers and offsets freely, so a quick hash is safe.
-pub(crate) type BuildRapid = rapidhash::fast::RandomState;
+pub(crate) type Places = HashSet<(u32, u64)>;
 
 /// What a judgement gave.
 #[derive(Debug, Default)]
@@ -115,7 +114,7 @@ pub(crate) fn hear(events: Vec<Event>, paths: &[String], whole: &Whole, part: &P
     let mut court = Court {
         paths,
         client: None,
-        resumes: std::collections::HashSet::new(),
+        resumes: std::collections::HashSet::default(),
         given,
         findings: Vec::new(),
         costs: part.costs,

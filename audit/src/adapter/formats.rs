@@ -118,7 +118,8 @@ struct Mapped {
 
 impl Mapped {
     fn plan(&self) -> &Arc<Plan> {
-        let compile = || Arc::new(Plan::compile(&self.file).expect("shipped mapping files are held by a test"));
+        let compile =
+            || Arc::new(Plan::compile(&self.file).expect("shipped mapping files are held by a test"));
         self.plan.get_or_init(compile)
     }
 }

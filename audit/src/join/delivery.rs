@@ -2,7 +2,7 @@
 //! Knows deliveries and content; two equal requests at two moments are two requests.
 
 use crate::event::{Event, Nanos, Text, What};
-use std::collections::HashMap;
+use crate::quick::HashMap;
 
 /// Drops every later copy of a record: the same delivery id, or the very same statement at the same moment.
 ///
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// happened once. One line may tell of several events (a batch of spans, an exchange and its handler): they share its
 /// delivery id, and are none the less many. Expects `events` in order.
 pub(super) fn drop_repeated(events: &mut Vec<Event>) {
-    let mut shipped: HashMap<(Text, Nanos), (u32, u64)> = HashMap::new();
+    let mut shipped: HashMap<(Text, Nanos), (u32, u64)> = HashMap::default();
     let mut doubled = vec![false; events.len()];
     let mut from = 0;
     while from < events.len() {
@@ -34,7 +34,7 @@ fn mark(events: &[Event], doubled: &mut [bool]) {
     if events.len() < 2 {
         return;
     }
-    let mut alike: HashMap<(u64, Option<&str>, u16), Vec<usize>> = HashMap::new();
+    let mut alike: HashMap<(u64, Option<&str>, u16), Vec<usize>> = HashMap::default();
     for (at, event) in events.iter().enumerate() {
         let group = alike.entry(glance(event)).or_default();
         doubled[at] = group.iter().any(|other| equal(&events[*other], event));

@@ -4,7 +4,7 @@
 use super::Contact;
 use super::contact::cuts;
 use crate::event::{Cause, Delivered, Identity, Known, Nanos, Origin, Phase, Remark, Text};
-use std::collections::HashMap;
+use crate::quick::HashMap;
 
 /// A remark with when and of which connection it was made.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub(super) fn apply(contacts: &mut [Contact], remarks: &[Noted], covered: Option
     if own().next().is_none() && covered.is_none() {
         return;
     }
-    let mut by_connection: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut by_connection: HashMap<&str, Vec<usize>> = HashMap::default();
     let held: Vec<Option<Box<str>>> =
         contacts.iter().map(|contact| contact.identity.connection.clone()).collect();
     for (at, connection) in held.iter().enumerate() {

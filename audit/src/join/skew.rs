@@ -7,10 +7,10 @@
 
 use super::{Contact, Told};
 use crate::event::{Lifecycle, LifecycleStep, LoggedMessage, Message, Nanos, RpcId, Text, Vantage};
+use crate::quick::HashMap;
 use crate::timeline::close::id_text;
-use crate::verdict::BuildRapid;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Offsets below this are the way between the hops, the same as what the join of vantages allows for: half of it.
 const LEAST: Nanos = 500_000_000;
@@ -108,7 +108,7 @@ enum Key {
 }
 
 /// Where one clock has a key: once at a time, or more than once and so nowhere.
-type Seen = HashMap<Key, BTreeMap<Clock, Option<Nanos>>, BuildRapid>;
+type Seen = HashMap<Key, BTreeMap<Clock, Option<Nanos>>>;
 
 impl Clocks {
     /// Learns from the records of an input, or of its beginning.

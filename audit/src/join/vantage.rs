@@ -3,8 +3,9 @@
 
 use super::Contact;
 use crate::event::{Body, Message, Method, Nanos, SessionScope, Text};
+use crate::quick::HashMap;
 use crate::timeline::close::same_id;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// How far apart two vantages may place the start of one request: network and queueing between the hops, the capture's
 /// own delay (measured: up to 20 ms), a second's resolution of some clocks. Among several candidates the nearest wins,
@@ -18,9 +19,9 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
     }
     let mut merged: Vec<Contact> = Vec::with_capacity(contacts.len());
     // Indexes into `merged`, oldest first, by what vantages that log the session tell alike; others stand under `None`.
-    let mut recent: HashMap<(Method, Option<u64>), VecDeque<usize>> = HashMap::new();
+    let mut recent: HashMap<(Method, Option<u64>), VecDeque<usize>> = HashMap::default();
     // The newest contact with each request id: a gateway that maps sessions shows others on the hop behind.
-    let mut by_request: HashMap<Text, usize> = HashMap::new();
+    let mut by_request: HashMap<Text, usize> = HashMap::default();
     for contact in contacts {
         let own = group(&contact);
         let mut twin: Option<(Nanos, usize)> = None;

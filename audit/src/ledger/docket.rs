@@ -11,11 +11,11 @@ use crate::event::{Event, Nanos, What};
 use crate::join::Clocks;
 use crate::mapping::CallMark;
 use crate::order::{Order, moment, until};
+use crate::quick::HashMap;
 use crate::skim::{self, Ids, Skim};
 use crate::source::{Recall, Record};
-use crate::verdict::{self, BuildRapid, Heard, Part, Places, Whole};
+use crate::verdict::{self, Heard, Part, Places, Whole};
 use rayon::prelude::*;
-use std::collections::HashMap;
 
 /// Clients that are judged side by side, and how many records they may have together. Fixed, so that the number of threads
 /// cannot show.
@@ -269,7 +269,7 @@ fn fates(glances: &[Glance], cut: Cut) -> Vec<Fate> {
             glances.iter().map(|glance| glance.order.until <= half).collect()
         }
         Cut::At { moment, horizon } => {
-            let mut spans: HashMap<u64, (Nanos, Nanos), BuildRapid> = HashMap::default();
+            let mut spans: HashMap<u64, (Nanos, Nanos)> = HashMap::default();
             for glance in glances {
                 let Some(session) = glance.session else { continue };
                 // A beginning that was carried along makes no stretch longer.
@@ -301,7 +301,7 @@ fn carry(glances: &[Glance], fates: &mut [Fate]) {
         opened: Option<usize>,
     }
     let key = |at: usize| glances[at].order;
-    let mut alive: HashMap<u64, Alive, BuildRapid> = HashMap::default();
+    let mut alive: HashMap<u64, Alive> = HashMap::default();
     for (glance, _) in glances.iter().zip(fates.iter()).filter(|(_, fate)| **fate == Fate::GoesOn) {
         if let Some(session) = glance.session {
             let known =
@@ -351,7 +351,7 @@ fn ended(glances: &[Glance], fates: &[Fate]) -> Vec<Nanos> {
         last: Order,
         done: bool,
     }
-    let mut sessions: HashMap<u64, Session, BuildRapid> = HashMap::default();
+    let mut sessions: HashMap<u64, Session> = HashMap::default();
     for (glance, fate) in glances.iter().zip(fates).filter(|(glance, _)| glance.exchange) {
         let Some(session) = glance.session else { continue };
         let last = glance.order;

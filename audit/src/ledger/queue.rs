@@ -9,8 +9,8 @@ use super::Entry;
 use super::route::hash;
 use crate::event::{Event, Nanos};
 use crate::order::Order;
-use crate::verdict::BuildRapid;
-use std::collections::{HashMap, HashSet, VecDeque};
+use crate::quick::{HashMap, HashSet};
+use std::collections::VecDeque;
 
 /// Digests of records that are kept, the latest: 2 MiB.
 const REMEMBERED: usize = 1 << 18;
@@ -46,7 +46,7 @@ pub(super) struct Queue {
     /// What ends before this may have been here before.
     known: Nanos,
     /// Different records so far, while they are few.
-    few: Option<HashSet<u64, BuildRapid>>,
+    few: Option<HashSet<u64>>,
     recent: Recent,
     /// The place of the record that came too late last, and whether it had been here before: it may tell of several events.
     last_late: Option<((u32, u64), bool)>,
@@ -78,7 +78,7 @@ impl Twin {
 struct Twins {
     moment: Option<(Nanos, Nanos)>,
     first: Option<(u32, Twin)>,
-    others: HashMap<u32, Vec<Twin>, BuildRapid>,
+    others: HashMap<u32, Vec<Twin>>,
 }
 
 impl Twins {
@@ -107,7 +107,7 @@ struct Recent {
     most: usize,
     digests: VecDeque<u64>,
     /// The same to be looked up; made when something is.
-    index: Option<HashSet<u64, BuildRapid>>,
+    index: Option<HashSet<u64>>,
 }
 
 impl Recent {

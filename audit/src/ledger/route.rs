@@ -2,9 +2,10 @@
 //! Knows clients roughly: two programs of one subject and agent share a place, and the judgement tells them apart.
 
 use crate::event::{Body, Event, Message, Nanos, RpcOutcome, What};
+use crate::quick::HashMap;
 use crate::skim::Skim;
-use crate::verdict::{BuildRapid, Whole};
-use std::collections::{HashMap, VecDeque};
+use crate::verdict::Whole;
+use std::collections::VecDeque;
 
 /// Tools that are kept in mind; a server has dozens, a log full of made-up names has any number.
 const MOST_TOOLS: usize = 4096;
@@ -16,12 +17,12 @@ const MOST_CONNECTIONS: usize = 65_536;
 /// apart again.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
-    clients: HashMap<u64, u32, BuildRapid>,
-    sessions: HashMap<u64, u32, BuildRapid>,
+    clients: HashMap<u64, u32>,
+    sessions: HashMap<u64, u32>,
     /// The client that used a tool last, for steps of handlers that name no session.
-    tools: HashMap<u64, u32, BuildRapid>,
+    tools: HashMap<u64, u32>,
     /// Of connections that were used last: by what the client is found that used it, for remarks, which name nobody.
-    connections: HashMap<u64, Link, BuildRapid>,
+    connections: HashMap<u64, Link>,
     /// The same in the order of use, so that the oldest goes first.
     used: VecDeque<u64>,
 }

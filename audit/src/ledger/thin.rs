@@ -30,10 +30,9 @@ use crate::event::{
 use crate::finding::{Certainty, Finding};
 use crate::mapping::{CallMark, info_mark};
 use crate::order::Order;
+use crate::quick::{HashMap, HashSet};
 use crate::skim::{Ids, Kind, Skim, mark};
 use crate::timeline::close::id_text;
-use crate::verdict::BuildRapid;
-use std::collections::{HashMap, HashSet};
 use unbroken_contract::breach::Breach;
 use unbroken_contract::era::Era;
 
@@ -42,8 +41,8 @@ const BESIDE: Nanos = 1_500_000_000;
 /// Programs behind one key of a client; with more, all is looked at.
 const MOST_CLASSES: usize = 8;
 
-type Map<K, V> = HashMap<K, V, BuildRapid>;
-type Set<K> = HashSet<K, BuildRapid>;
+type Map<K, V> = HashMap<K, V>;
+type Set<K> = HashSet<K>;
 
 /// Which skims a judgement needs, in their order; none: all of them.
 pub(super) fn needed(

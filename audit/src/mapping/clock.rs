@@ -225,7 +225,8 @@ fn at(day: i64, clock: i64, fraction: Nanos) -> Option<Nanos> {
 fn fraction(b: &[u8]) -> Option<(Nanos, &[u8])> {
     let Some((b'.' | b',', digits)) = b.split_first() else { return Some((0, b)) };
     let (mut value, mut count) = (0, 0);
-    while let Some(digit) = digits.get(count).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
+    while let Some(digit) = digits.get(count).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10)
+    {
         if count < 9 {
             value = value * 10 + i64::from(digit);
         }

@@ -227,6 +227,7 @@ const BARE: [bool; 256] = {
 };
 
 /// Where the value that begins at `at` ends, and whether it is a string of which no byte is escaped.
+#[inline]
 fn end(b: &[u8], at: usize) -> Result<(usize, bool), Broken> {
     match b.get(at) {
         Some(b'"') => scan::string_end(b, at),

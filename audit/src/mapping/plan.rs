@@ -220,7 +220,7 @@ impl Plan {
             }
             return Ok(row);
         }
-        let text = std::str::from_utf8(record.bytes)
+        let text = simdutf8::basic::from_utf8(record.bytes)
             .map_err(|_| malformed(&self.name, &Broken::Foreign.to_string()))?;
         trail::collect(self.trails.get(), &self.tree, text, &mut row.slots)
             .map_err(|e| malformed(&self.name, &e.to_string()))?;

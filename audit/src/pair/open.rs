@@ -4,9 +4,10 @@
 use super::{Closeness, Reached};
 use super::{HORIZON, PARALLEL, cannot_repeat, closeness, moved_on_by, repeats};
 use crate::event::Nanos;
+use crate::quick::HashMap;
 use crate::timeline::{Send, Timeline};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// A chain with those of its sends that a later one may repeat.
 #[derive(Debug, Default)]

@@ -29,12 +29,12 @@
 //! # Limits
 //! Needs the session from its start and the events of all its streams: else the id may have been issued unseen.
 
+use crate::quick::{HashMap, HashSet};
 use super::Case;
 use crate::event::Method;
 use crate::finding::{Certainty, Role};
 use crate::proof::{Court, Draft, foreign, plain, request};
 use crate::timeline::Timeline;
-use std::collections::{HashMap, HashSet};
 use unbroken_contract::breach::Breach;
 
 pub(super) const BREACH: Breach = Breach::ClampedCursor;
@@ -71,7 +71,7 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
 
 /// Every event id that a session issued; none if some of its streams were not read.
 fn all_issued(timeline: &Timeline, session: usize) -> Option<HashSet<(&str, usize)>> {
-    let mut issued = HashSet::new();
+    let mut issued = HashSet::default();
     for (at, contact) in timeline.of(session) {
         // A notification's acceptance and a DELETE carry no events.
         let streams = contact.exchange.method == Method::Get || contact.requests().next().is_some();
@@ -84,7 +84,7 @@ fn all_issued(timeline: &Timeline, session: usize) -> Option<HashSet<(&str, usiz
 }
 
 fn had_before(timeline: &Timeline, session: usize, until: usize) -> HashMap<(&str, u64), usize> {
-    let mut had = HashMap::new();
+    let mut had = HashMap::default();
     for (at, contact) in timeline.of(session).take_while(|(at, _)| *at < until) {
         for event in contact.events().iter().filter(|event| event.has_data) {
             if let Some(id) = event.id.as_deref() {

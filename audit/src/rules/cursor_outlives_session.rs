@@ -31,10 +31,10 @@
 //! # Limits
 //! *Possible* unless the session was seen from its start: it may have issued the same id before the log begins.
 
+use crate::quick::HashMap;
 use super::Case;
 use crate::finding::{Certainty, Role};
 use crate::proof::{Court, Draft, foreign, plain, request};
-use std::collections::HashMap;
 use unbroken_contract::breach::Breach;
 
 pub(super) const BREACH: Breach = Breach::CursorOutlivesSession;
@@ -43,7 +43,7 @@ const HELP: &str = "drop the cursor together with the session that issued it";
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let timeline = case.timeline;
     // Who issued each id first, and on which contact.
-    let mut issued: HashMap<&str, Vec<(Option<usize>, usize)>> = HashMap::new();
+    let mut issued: HashMap<&str, Vec<(Option<usize>, usize)>> = HashMap::default();
     for stream in &timeline.streams {
         for (id, contact) in &stream.ids {
             issued.entry(id).or_default().push((stream.session, *contact));

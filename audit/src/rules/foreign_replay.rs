@@ -32,13 +32,13 @@
 //! Needs the events of streams. Where a server uses one event id on several streams (`event-id-reused`), a cursor names no
 //! stream, and nothing is said.
 
+use crate::quick::{HashMap, HashSet};
 use super::Case;
 use crate::event::{Message, RpcId, SseEvent};
 use crate::finding::{Certainty, Role};
 use crate::proof::{Court, Draft, foreign, plain, request};
 use crate::timeline::close::same_id;
 use crate::timeline::{Opening, Stream, Timeline};
-use std::collections::{HashMap, HashSet};
 use unbroken_contract::breach::Breach;
 
 pub(super) const BREACH: Breach = Breach::ForeignReplay;
@@ -71,7 +71,7 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
 }
 
 fn delivered(timeline: &Timeline) -> Delivered<'_> {
-    let mut delivered = Delivered::new();
+    let mut delivered = Delivered::default();
     for (index, stream) in timeline.streams.iter().enumerate() {
         for opening in &stream.openings {
             let events = timeline.contacts[opening.contact].events().iter().filter(|event| event.has_data);
@@ -88,8 +88,8 @@ fn delivered(timeline: &Timeline) -> Delivered<'_> {
 
 /// Ids that stand for different data on two streams of one session: such ids support no finding (contract, section 4).
 fn shared_ids(timeline: &Timeline) -> HashSet<(Option<usize>, &str)> {
-    let mut issued: HashMap<(Option<usize>, &str), (usize, u64)> = HashMap::new();
-    let mut shared = HashSet::new();
+    let mut issued: HashMap<(Option<usize>, &str), (usize, u64)> = HashMap::default();
+    let mut shared = HashSet::default();
     for (index, stream) in timeline.streams.iter().enumerate() {
         for opening in &stream.openings {
             for event in timeline.contacts[opening.contact].events() {

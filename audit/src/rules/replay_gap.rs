@@ -37,12 +37,12 @@
 //! Numbers prove a gap only where the rest of the id names the stream and the numbers had no hole before; even then the
 //! number may have been given to an event that was never sent: *likely*.
 
+use crate::quick::{HashMap, HashSet};
 use super::Case;
 use crate::finding::{Certainty, Role};
 use crate::proof::{Court, Draft, foreign, plain, request};
 use crate::timeline::{Opening, Stream, Timeline};
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
 use unbroken_contract::breach::Breach;
 
 pub(super) const BREACH: Breach = Breach::ReplayGap;
@@ -90,11 +90,11 @@ thread_local! {
 /// By cursor and event: an event that a resume from the cursor delivered before that one, and the resume. Looked at once for all
 /// resumes of a stream, since thousands may present one cursor.
 fn shown<'t>(timeline: &'t Timeline, stream: &'t Stream) -> HashMap<(&'t str, &'t str), (&'t str, usize)> {
-    let mut shown = HashMap::new();
+    let mut shown = HashMap::default();
     for opening in &stream.openings {
         let Some(cursor) = opening.presented.as_deref() else { continue };
         let mut between = None;
-        let mut before: HashSet<&str> = HashSet::new();
+        let mut before: HashSet<&str> = HashSet::default();
         for id in timeline.contacts[opening.contact].events().iter().filter(|event| event.has_data) {
             let Some(id) = id.id.as_deref() else { continue };
             #[cfg(test)]
@@ -160,7 +160,7 @@ struct Numbers<'t>(HashMap<(&'t str, &'t str), Option<usize>>);
 
 impl<'t> Numbers<'t> {
     fn of(timeline: &'t Timeline) -> Self {
-        let mut numbers = HashMap::new();
+        let mut numbers = HashMap::default();
         for (index, stream) in timeline.streams.iter().enumerate() {
             for (id, _) in &stream.ids {
                 #[cfg(test)]

@@ -28,12 +28,12 @@
 //! # Limits
 //! Logs that keep ids as text cannot tell `2` from `"2"`: then nothing is said. One finding per session.
 
+use crate::quick::HashMap;
 use super::Case;
 use crate::event::{RpcId, RpcRequest};
 use crate::finding::{Certainty, Role};
 use crate::proof::{Court, Draft, foreign, plain, request};
 use crate::timeline::close::id_text;
-use std::collections::HashMap;
 use unbroken_contract::breach::Breach;
 use unbroken_contract::era::Era;
 
@@ -43,7 +43,7 @@ const HELP: &str = "give every request of a session an id of its own";
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let timeline = case.timeline;
     for held in &timeline.sessions {
-        let mut used: HashMap<&RpcId, (usize, &RpcRequest)> = HashMap::new();
+        let mut used: HashMap<&RpcId, (usize, &RpcRequest)> = HashMap::default();
         for at in held.contacts.iter().copied() {
             let contact = &timeline.contacts[at];
             if timeline.eras[at] != Some(Era::Sessioned)

@@ -36,6 +36,7 @@
 //! byte counts and on the proxy's word for how the stream ended; where nothing but a length like that of a usual idle timeout
 //! speaks for a cut, it is *possible*.
 
+use crate::quick::HashMap;
 use super::Case;
 use super::call_retried_by_proxy::deliveries;
 use super::duplicate_invocation::{self, is_duplicate};
@@ -45,7 +46,6 @@ use crate::proof::{Court, Draft, Print, cut, foreign, plain, request, who_ended}
 use crate::timeline::close::{by_length_alone, id_text};
 use crate::timeline::unseen::Unsent;
 use crate::timeline::{Answered, Reached, Run, Send};
-use std::collections::HashMap;
 use unbroken_contract::breach::Breach;
 
 pub(super) const BREACH: Breach = Breach::ResponseUndelivered;
@@ -53,7 +53,7 @@ const HELP: &str = "make the stream resumable and resume it, and keep proxies fr
 
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     // The duplicate that a chain is, by the chain's place: a chain is looked at once, not once for each of its sends.
-    let mut duplicates: HashMap<usize, Option<String>> = HashMap::new();
+    let mut duplicates: HashMap<usize, Option<String>> = HashMap::default();
     for (at, send) in case.timeline.sends.iter().enumerate() {
         let chain = case.chain_of.get(&at).copied();
         let repeated = chain.is_some_and(|chain| case.chains[chain].sends.last() != Some(&at));

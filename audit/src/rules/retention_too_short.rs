@@ -30,11 +30,11 @@
 //! # Limits
 //! *Possible*: how long the server promises to keep events is in no log.
 
+use crate::quick::HashSet;
 use super::Case;
 use crate::finding::{Certainty, Role};
 use crate::proof::{Court, Draft, answer, foreign, plain, request};
 use crate::timeline::close::classify;
-use std::collections::HashSet;
 use unbroken_contract::breach::Breach;
 use unbroken_contract::close::Close;
 use unbroken_contract::era::Era;

@@ -31,13 +31,14 @@
 //! Without the instance in the log, only a session that is accepted again after its 404 shows that two are at work. Where
 //! the first instance is not seen again, it may have stopped: then the finding is *likely*.
 
+use crate::quick::HashMap;
 use super::Case;
 use crate::event::{Delivered, Method};
 use crate::finding::{Certainty, Role};
 use crate::join::Contact;
 use crate::proof::{Court, Draft, foreign, plain, request, session};
 use crate::timeline::{Session, Timeline};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use unbroken_contract::breach::Breach;
 
 pub(super) const BREACH: Breach = Breach::SessionMisrouted;
@@ -56,7 +57,7 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
 
 /// The last moment at which each instance was seen to fail: not reached, or answered for by the proxy.
 fn failures(timeline: &Timeline) -> HashMap<&str, i64> {
-    let mut failures = HashMap::new();
+    let mut failures = HashMap::default();
     for contact in &timeline.contacts {
         for attempt in &contact.exchange.attempts {
             let failed =

@@ -39,12 +39,12 @@
 //! Whether an instance holds a session's log is not in any log; only a resume of a session that is over, or one that brings
 //! another session's events, proves that it does not.
 
+use crate::quick::HashMap;
 use super::Case;
 use crate::event::Nanos;
 use crate::finding::{Certainty, Role};
 use crate::proof::{Court, Draft, plain, request, session};
 use crate::timeline::Timeline;
-use std::collections::HashMap;
 use unbroken_contract::breach::Breach;
 use unbroken_contract::era::Era;
 
@@ -87,7 +87,7 @@ fn over(timeline: &Timeline, own: usize, at: usize) -> Option<(usize, &'static s
 type Delivered<'a> = HashMap<(&'a str, u64), Vec<(usize, usize)>>;
 
 fn delivered(timeline: &Timeline) -> Delivered<'_> {
-    let mut delivered = Delivered::new();
+    let mut delivered = Delivered::default();
     let resumes = timeline.contacts.iter().any(|contact| contact.exchange.request.last_event_id.is_some());
     for (at, contact) in timeline.contacts.iter().enumerate().filter(|_| resumes) {
         let Some(own) = timeline.of_session[at] else { continue };

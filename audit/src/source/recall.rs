@@ -1,7 +1,7 @@
 //! Records read a second time, by their place in a file.
 //! Knows offsets and a hash of the bytes; a record that is no longer what it was is told, never guessed.
 
-use std::collections::HashMap;
+use crate::quick::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

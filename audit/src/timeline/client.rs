@@ -5,8 +5,8 @@ use super::kin::Kin;
 use crate::event::{ClientInfo, Text};
 use crate::finding::SameBy;
 use crate::join::Contact;
-use crate::verdict::BuildRapid;
-use std::collections::{BTreeSet, HashMap};
+use crate::quick::HashMap;
+use std::collections::BTreeSet;
 
 /// A client, as far as logs tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Print {
 pub(super) fn group(contacts: Vec<Contact>, others: bool) -> Vec<(Client, Vec<Contact>)> {
     // A print per session, not per contact: most contacts have nothing to add to it.
     let mut prints: Vec<Print> = Vec::new();
-    let mut of_session: HashMap<&str, usize, BuildRapid> = HashMap::default();
+    let mut of_session: HashMap<&str, usize> = HashMap::default();
     let mut of_contact: Vec<usize> = Vec::with_capacity(contacts.len());
     for contact in &contacts {
         let at = match contact.session() {
@@ -145,9 +145,9 @@ pub(super) fn group(contacts: Vec<Contact>, others: bool) -> Vec<(Client, Vec<Co
     let prints: Vec<Print> = prints.into_iter().map(Print::settle).collect();
     let distinct: BTreeSet<&Print> = prints.iter().collect();
     let mut kin = Kin::of(distinct.iter().copied());
-    let resolved: HashMap<&Print, Print, BuildRapid> =
+    let resolved: HashMap<&Print, Print> =
         distinct.iter().map(|print| (*print, resolve(print, &mut kin))).collect();
-    let mut order: HashMap<&Print, usize, BuildRapid> = HashMap::default();
+    let mut order: HashMap<&Print, usize> = HashMap::default();
     let mut of_print: Vec<Option<usize>> = vec![None; prints.len()];
     let mut groups: Vec<(Print, Vec<Contact>)> = Vec::new();
     drop(of_session);

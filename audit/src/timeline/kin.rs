@@ -2,8 +2,7 @@
 //! Knows prints; what follows from several of them being possible is for [`super::client`].
 
 use super::client::Print;
-use crate::verdict::BuildRapid;
-use std::collections::HashMap;
+use crate::quick::HashMap;
 
 /// Which facts a print tells, a bit each.
 type Mask = u8;
@@ -47,7 +46,7 @@ impl Few {
 pub(super) struct Kin<'p> {
     prints: [Vec<&'p Print>; MASKS],
     /// By the masks of a print and of fuller ones: their keys, by what they share.
-    tables: HashMap<(Mask, Mask), HashMap<Shared<'p>, Few, BuildRapid>, BuildRapid>,
+    tables: HashMap<(Mask, Mask), HashMap<Shared<'p>, Few>>,
     #[cfg(test)]
     pub(super) looks: u64,
 }
@@ -75,7 +74,7 @@ impl<'p> Kin<'p> {
             let looks = &mut 0;
             let prints = &self.prints;
             let table = self.tables.entry((own, fuller)).or_insert_with(|| {
-                let mut table: HashMap<Shared<'p>, Few, BuildRapid> = HashMap::default();
+                let mut table: HashMap<Shared<'p>, Few> = HashMap::default();
                 for other in &prints[usize::from(fuller)] {
                     *looks += 1;
                     let key = other.key();

@@ -5,7 +5,7 @@ use super::close::same_id;
 use super::{Reached, Timeline};
 use crate::event::{Lifecycle, LifecycleStep, Nanos, Origin, RpcId, RpcOutcome, Text, ToolCall, Vantage};
 use crate::join::{Joined, Told};
-use std::collections::HashMap;
+use crate::quick::HashMap;
 
 /// One run of a handler.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,7 +192,7 @@ pub(super) fn assign(timelines: &mut [Timeline], runs: Vec<Run>) -> Vec<Run> {
     if runs.is_empty() {
         return unclaimed;
     }
-    let mut by_tool: HashMap<Text, Vec<(Nanos, usize, usize)>> = HashMap::new();
+    let mut by_tool: HashMap<Text, Vec<(Nanos, usize, usize)>> = HashMap::default();
     for (t, timeline) in timelines.iter().enumerate() {
         for (s, send) in timeline.sends.iter().enumerate() {
             by_tool.entry(send.call.tool.clone()).or_default().push((send.start, t, s));

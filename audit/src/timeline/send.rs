@@ -4,7 +4,7 @@
 use super::close::{self, same_id};
 use crate::event::{Cause, Delivered, Method, Nanos, RpcId, RpcOutcome, ToolCall, Vantage};
 use crate::join::Contact;
-use std::collections::HashMap;
+use crate::quick::HashMap;
 use unbroken_contract::close::Delivery;
 use unbroken_contract::era::Era;
 use unbroken_contract::resend::{self, Answer, FirstSend, Responder, SendEnd, Upstream};
@@ -220,7 +220,7 @@ fn reached(contact: &Contact) -> Reached {
 
 /// Finds responses that were delivered on other streams, and cancellations.
 fn settle(sends: &mut [Send], contacts: &[Contact], of_session: &[Option<usize>]) {
-    let mut by_session: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+    let mut by_session: HashMap<Option<usize>, Vec<usize>> = HashMap::default();
     for (at, send) in sends.iter().enumerate() {
         if send.era == Some(Era::Sessioned) && send.reached != Reached::No {
             by_session.entry(send.session).or_default().push(at);

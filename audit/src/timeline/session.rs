@@ -4,7 +4,7 @@
 use super::close;
 use crate::event::{ClientInfo, Method, Nanos, RpcOutcome, Text};
 use crate::join::Contact;
-use std::collections::HashMap;
+use crate::quick::HashMap;
 use unbroken_contract::close::Close;
 use unbroken_contract::era::{Era, EraFacts, era_of};
 
@@ -32,7 +32,7 @@ pub struct Session {
 /// Gathers sessions in the order of their first contact, and the session of each contact.
 pub(super) fn gather(contacts: &[Contact]) -> (Vec<Session>, Vec<Option<usize>>) {
     let mut sessions: Vec<Session> = Vec::new();
-    let mut by_id: HashMap<&str, usize> = HashMap::new();
+    let mut by_id: HashMap<&str, usize> = HashMap::default();
     let mut of_session = Vec::with_capacity(contacts.len());
     for (at, contact) in contacts.iter().enumerate() {
         let Some(id) = contact.session() else {

@@ -4,7 +4,7 @@
 use super::close;
 use crate::event::{Cause, Method, Nanos, Text};
 use crate::join::Contact;
-use std::collections::HashMap;
+use crate::quick::HashMap;
 use unbroken_contract::close::Delivery;
 use unbroken_contract::era::Era;
 
@@ -51,7 +51,7 @@ pub(super) fn gather(
     eras: &[Option<Era>],
 ) -> Vec<Stream> {
     let mut streams: Vec<Stream> = Vec::new();
-    let mut by_session: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+    let mut by_session: HashMap<Option<usize>, Vec<usize>> = HashMap::default();
     for (at, contact) in contacts.iter().enumerate() {
         if eras[at] != Some(Era::Sessioned)
             || !contact.tells_bodies() && contact.exchange.method != Method::Get

@@ -1,6 +1,7 @@
 //! Calls that ran twice by the servers' own logs alone: the same call started again while the first still ran.
 //! Knows no client and no exchange, so what it says is *likely* at most.
 
+use crate::quick::HashMap;
 use super::{BREACH, HELP};
 use crate::event::{Arguments, Digest, Nanos, Origin, Text};
 use crate::finding::{Certainty, Exhibit, Role, Sent, Step};
@@ -9,7 +10,6 @@ use crate::proof::{Court, Draft, foreign, plain};
 use crate::timeline::Run;
 use crate::timeline::close::id_text;
 use crate::timeline::unseen::{Birth, Unseen};
-use std::collections::HashMap;
 
 /// Reports every run that repeats one still running, where a session was opened in between.
 ///
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 pub(super) fn check(unseen: &Unseen, court: &mut Court<'_>) {
     // Runs of each call that may still be repeated, newest last.
     let mut told: Vec<(Nanos, Nanos)> = Vec::new();
-    let mut open: HashMap<(Text, Digest, Option<Digest>), Vec<&Run>> = HashMap::new();
+    let mut open: HashMap<(Text, Digest, Option<Digest>), Vec<&Run>> = HashMap::default();
     for run in &unseen.runs {
         let (Some(key), Some((start, _))) = (key(run), run.started) else { continue };
         let earlier = open.entry(key).or_default();
