@@ -1,10 +1,11 @@
 //! The lint as a command, over the shipped clients and over whatever else it may be given.
 //! Knows exit codes and output; the rules have tests of their own.
 
-use assert_cmd::Command;
 use serde_json::Value;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 struct Run {
     code: i32,
@@ -33,14 +34,18 @@ impl Run {
 }
 
 fn lint(folder: &Path, arguments: &[&str], stdin: &str) -> Run {
-    let done = Command::cargo_bin("unbroken")
-        .expect("the binary")
+    let mut run = Command::new(env!("CARGO_BIN_EXE_unbroken"))
         .current_dir(folder)
         .args(["lint", "--format", "json"])
         .args(arguments)
-        .write_stdin(stdin)
-        .output()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("it runs");
+    // A run that asks for no names may end before they are given.
+    let _ = run.stdin.take().expect("it is piped").write_all(stdin.as_bytes());
+    let done = run.wait_with_output().expect("it ends");
     let stdout = String::from_utf8(done.stdout).expect("UTF-8");
     let mut lines: Vec<Value> =
         stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
