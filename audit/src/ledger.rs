@@ -24,7 +24,7 @@ use crate::join::{self, Clocks};
 use crate::mapping::CallMark;
 use crate::order::{moment, until};
 use crate::quick::{HashMap, HashSet};
-use crate::skim::Skim;
+use crate::skim::{Along, Skim};
 use crate::source::Recall;
 use crate::table::Tables;
 use crate::verdict::{self, Counts, Heard, Part, Tally, Whole};
@@ -48,8 +48,8 @@ pub(crate) type Emit<'e> = dyn FnMut(Finding) + Send + 'e;
 pub(crate) enum Entry {
     /// One that was read in full.
     Event(Box<Event>, CallMark),
-    /// An ordinary one, with the hashes of its event ids.
-    Skim(Skim, Box<[u32]>),
+    /// An ordinary one, with what goes along.
+    Skim(Skim, Along),
 }
 
 impl Entry {
@@ -330,7 +330,10 @@ impl<'p> Ledger<'p> {
         for Slot { entry, .. } in self.first.iter().take(self.terms.small.saturating_add(1)) {
             match entry {
                 Entry::Event(event, _) => events.push((**event).clone()),
-                Entry::Skim(skim, _) => docket::recall(recall, formats, *keep, skim, &mut |e| events.push(e)),
+                Entry::Skim(skim, along) => {
+                    let text = along.text.as_deref();
+                    docket::recall(recall, formats, *keep, skim, text, &mut |event| events.push(event));
+                }
             }
         }
         let mut clocks = join::clocks(events);
@@ -374,8 +377,8 @@ impl<'p> Ledger<'p> {
                 docket::write(&mut client.writer, event, *mark, counted);
                 client.note(at, until(event), counted);
             }
-            Entry::Skim(skim, ids) => {
-                skim.write(ids, &mut client.skims);
+            Entry::Skim(skim, along) => {
+                skim.write(&along.ids, along.text.as_deref(), &mut client.skims);
                 client.note(at, skim.end, false);
             }
         }
@@ -585,8 +588,9 @@ impl<'p> Ledger<'p> {
         for slot in std::mem::take(&mut self.first) {
             match slot.entry {
                 Entry::Event(event, _) => events.push(*event),
-                Entry::Skim(skim, _) => {
-                    docket::recall(recall, formats, *keep, &skim, &mut |event| events.push(event));
+                Entry::Skim(skim, along) => {
+                    let text = along.text.as_deref();
+                    docket::recall(recall, formats, *keep, &skim, text, &mut |event| events.push(event));
                 }
             }
         }

@@ -77,12 +77,14 @@ const FIXED: usize = 84;
 pub(crate) const MOST_IDS: usize = 200;
 
 impl Skim {
-    /// Appends it with the hashes of the event ids that it delivered; at most [`MOST_IDS`].
-    pub(crate) fn write(&self, ids: &[u32], out: &mut Vec<u8>) {
+    /// Appends it with the hashes of the event ids that it delivered, at most [`MOST_IDS`], and with its record's text where
+    /// it goes along.
+    pub(crate) fn write(&self, ids: &[u32], text: Option<&[u8]>, out: &mut Vec<u8>) {
         let Place::Line(line) = self.origin.place else { return };
         let kind = self.kind as u8;
-        let flags = kind | u8::from(self.bodies) << 4 | u8::from(self.counted) << 5;
-        out.reserve(FIXED + ids.len() * 4);
+        let along = u8::from(text.is_some()) << 6;
+        let flags = kind | u8::from(self.bodies) << 4 | u8::from(self.counted) << 5 | along;
+        out.reserve(FIXED + ids.len() * 4 + text.map_or(0, <[u8]>::len));
         out.extend_from_slice(&self.origin.file.to_le_bytes());
         out.extend_from_slice(&self.origin.offset.to_le_bytes());
         out.extend_from_slice(&line.to_le_bytes());
@@ -101,10 +103,11 @@ impl Skim {
         for id in ids {
             out.extend_from_slice(&id.to_le_bytes());
         }
+        out.extend_from_slice(text.unwrap_or_default());
     }
 
-    /// Takes the next one off `bytes`, with its event ids; none at the end, or if the bytes are not those of a skim.
-    pub(crate) fn read<'b>(bytes: &mut &'b [u8]) -> Option<(Skim, Ids<'b>)> {
+    /// Takes the next one off `bytes`, with what goes along; none at the end, or if the bytes are not those of a skim.
+    pub(crate) fn read<'b>(bytes: &mut &'b [u8]) -> Option<(Skim, Beside<'b>)> {
         let mut rest = *bytes;
         let (file, offset, line) = (four(&mut rest)?, eight(&mut rest)?, eight(&mut rest)?);
         let (length, seal) = (four(&mut rest)?, four(&mut rest)?);
@@ -115,6 +118,8 @@ impl Skim {
         let (asked, call) = (four(&mut rest)?, four(&mut rest)?);
         let [flags, count] = take(&mut rest)?;
         let (ids, rest) = rest.split_at_checked(usize::from(count) * 4)?;
+        let along = flags & 1 << 6 != 0;
+        let (text, rest) = rest.split_at_checked(if along { length as usize } else { 0 })?;
         *bytes = rest;
         let kind = [Kind::Request, Kind::Notice, Kind::Initialize, Kind::Delete][usize::from(flags & 3)];
         let skim = Skim {
@@ -135,7 +140,7 @@ impl Skim {
             bodies: flags & 1 << 4 != 0,
             counted: flags & 1 << 5 != 0,
         };
-        Some((skim, Ids(ids)))
+        Some((skim, Beside { ids, text: along.then_some(text) }))
     }
 }
 
@@ -153,14 +158,26 @@ fn eight(bytes: &mut &[u8]) -> Option<u64> {
     take(bytes).map(u64::from_le_bytes)
 }
 
-/// Hashes of event ids, as they stand in a skim's bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ids<'b>(&'b [u8]);
+/// What goes along with a skim.
+#[derive(Debug, Default)]
+pub(crate) struct Along {
+    /// Hashes of the event ids that it delivered.
+    pub(crate) ids: Box<[u32]>,
+    /// Its record, where it cannot be read again: it was compressed, say.
+    pub(crate) text: Option<Box<[u8]>>,
+}
 
-impl Ids<'_> {
-    /// The hashes.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
-        self.0.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+/// The same as it stands in a skim's bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside<'b> {
+    ids: &'b [u8],
+    pub(crate) text: Option<&'b [u8]>,
+}
+
+impl Beside<'_> {
+    /// Hashes of the event ids.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = u32> {
+        self.ids.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
     }
 }
 
@@ -192,13 +209,17 @@ mod tests {
         let skims: Vec<Skim> = (0..8).map(|n| skim(n, kinds[n as usize % 4])).collect();
         let mut bytes = Vec::new();
         for (n, skim) in skims.iter().enumerate() {
-            skim.write(&vec![n as u32; n], &mut bytes);
+            let text = (n % 3 == 1).then(|| vec![n as u8; skim.length as usize]);
+            skim.write(&vec![n as u32; n], text.as_deref(), &mut bytes);
         }
         let mut rest = &bytes[..];
-        let read: Vec<(Skim, usize)> = std::iter::from_fn(|| Skim::read(&mut rest))
-            .map(|(skim, ids)| (skim, ids.iter().count()))
-            .collect();
-        assert_eq!(read, skims.into_iter().enumerate().map(|(n, skim)| (skim, n)).collect::<Vec<_>>());
+        let told = |(skim, beside): (Skim, Beside<'_>)| {
+            (skim, beside.ids().count(), beside.text.map(|text| (text.len(), text[0])))
+        };
+        let read: Vec<_> = std::iter::from_fn(|| Skim::read(&mut rest)).map(told).collect();
+        let text = |n: usize| (n % 3 == 1).then_some((830, n as u8));
+        let want: Vec<_> = skims.into_iter().enumerate().map(|(n, skim)| (skim, n, text(n))).collect();
+        assert_eq!(read, want);
         assert!(Skim::read(&mut &bytes[..40]).is_none());
     }
 }

@@ -13,6 +13,7 @@ use crate::event::{Event, Place};
 use crate::ledger::Entry;
 use crate::mapping::{CallMark, Glance};
 use crate::run::{FileSummary, Problem};
+use crate::skim::Along;
 use crate::source::{self, Batch, Limits, Record, Refusal, Source, Troubles};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -68,7 +69,7 @@ enum State<'f> {
 
 impl<'f> Intake<'f> {
     /// Opens the file at `path`; one that cannot be read is done at once, with its problem. `costs`: of a
-    /// run, to which ordinary records that can be read again are given as such.
+    /// run, to which ordinary records are given as such.
     pub(crate) fn open(
         path: &Path,
         file: u32,
@@ -78,14 +79,11 @@ impl<'f> Intake<'f> {
         costs: Option<&'f Costs>,
     ) -> Self {
         let state = match Source::open(path, file, limits) {
-            Ok(source) => {
-                let skims = costs.is_some() && source.is_plain();
-                State::Reading(Box::new(Reading {
-                    skims,
-                    costs,
-                    ..Reading::new(source, path, formats, keep)
-                }))
-            }
+            Ok(source) => State::Reading(Box::new(Reading {
+                skims: costs.is_some(),
+                costs,
+                ..Reading::new(source, path, formats, keep)
+            })),
             Err(Refusal { problem, log }) => {
                 let format = problem.message.clone();
                 let summary =
@@ -212,7 +210,9 @@ impl<'f> Reading<'f> {
     /// Reads a batch of one format in parallel; what the reader refuses is told for itself.
     fn read_usual(&mut self, format: usize, batch: &Batch, sink: &mut Sink<'_>) {
         let glances = self.glances(format);
-        let usual = Usual { reader: &self.readers[&format], keep: self.keep, glances, costs: self.costs };
+        let reader = &self.readers[&format];
+        let usual =
+            Usual { reader, keep: self.keep, glances, again: self.source.is_plain(), costs: self.costs };
         let records: Vec<Record<'_>> = batch.records().collect();
         let shares: Vec<(Vec<Entry>, Vec<usize>)> = records
             .par_chunks(SHARE)
@@ -236,7 +236,7 @@ impl<'f> Reading<'f> {
         *self.counts.entry(format).or_default() += count;
     }
 
-    /// The format's number, if its records can be told at a glance and read again.
+    /// The format's number, if its records can be told at a glance.
     fn glances(&self, format: usize) -> Option<u16> {
         let plan = self.formats.get(format).plan().filter(|plan| self.skims && plan.can_glance());
         plan.and_then(|_| u16::try_from(format).ok())
@@ -414,6 +414,8 @@ struct Usual<'r> {
     keep: Keep,
     /// The format's number, if ordinary records are wanted as such.
     glances: Option<u16>,
+    /// They can be read again; else their text goes along with them.
+    again: bool,
     costs: Option<&'r Costs>,
 }
 
@@ -435,7 +437,8 @@ impl Usual<'_> {
             {
                 match plan.glance(&record, format, &mut ids) {
                     Glance::Ordinary(skim) => {
-                        entries.push(Entry::Skim(skim, ids.as_slice().into()));
+                        let text = (!self.again).then(|| record.bytes.into());
+                        entries.push(Entry::Skim(skim, Along { ids: ids.as_slice().into(), text }));
                         continue;
                     }
                     Glance::Loud(call) => mark = call,

@@ -118,8 +118,9 @@ impl Ledger<'_> {
             let mut add = |event| louds.push(Loud { mark: CallMark::Unknown, counted, event });
             match entry {
                 Entry::Event(event, _) => add(*event),
-                Entry::Skim(skim, _) => {
-                    docket::recall(&again.recall, again.formats, again.keep, &skim, &mut add)
+                Entry::Skim(skim, along) => {
+                    let text = along.text.as_deref();
+                    docket::recall(&again.recall, again.formats, again.keep, &skim, text, &mut add);
                 }
             }
         }
@@ -175,11 +176,10 @@ impl Ledger<'_> {
             records
                 .extend(docket::louds(&louds).map(|loud| Waits { event: loud.event, counted: loud.counted }));
             let again = &self.again;
-            for (skim, _) in docket::skims(&skims) {
+            for (skim, beside) in docket::skims(&skims) {
+                let mut add = |event: Event| records.push(Waits { event, counted: skim.counted });
                 // Its file need not be there the next time.
-                docket::recall(&again.recall, again.formats, again.keep, &skim, &mut |event: Event| {
-                    records.push(Waits { event, counted: skim.counted });
-                });
+                docket::recall(&again.recall, again.formats, again.keep, &skim, beside.text, &mut add);
             }
         }
         records

@@ -12,10 +12,11 @@ use crate::join::Clocks;
 use crate::mapping::CallMark;
 use crate::order::{Order, moment, until};
 use crate::quick::HashMap;
-use crate::skim::{self, Ids, Skim};
+use crate::skim::{self, Beside, Skim};
 use crate::source::{Recall, Record};
 use crate::verdict::{self, Heard, Part, Places, Whole};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Clients that are judged side by side, and how many records they may have together. Fixed, so that the number of threads
 /// cannot show.
@@ -99,7 +100,7 @@ impl Docket<'_> {
 
     fn judge_one(&self, file: &File) -> Judged {
         let louds: Vec<Loud> = louds(&file.louds).collect();
-        let skims: Vec<(Skim, Ids<'_>)> = skims(&file.skims).collect();
+        let skims: Vec<(Skim, Beside<'_>)> = skims(&file.skims).collect();
         let glances: Vec<Glance> =
             louds.iter().map(of_loud).chain(skims.iter().map(|(skim, _)| of_skim(skim))).collect();
         let fates = fates(&glances, file.cut);
@@ -122,9 +123,10 @@ impl Docket<'_> {
         let View { file, skims, glances, fates } = *view;
         let of_skims = louds.len();
         let mut events: Vec<Event> = louds.into_iter().map(|loud| loud.event).collect();
-        for (at, (skim, _)) in skims.iter().enumerate() {
+        for (at, (skim, beside)) in skims.iter().enumerate() {
             if needed.is_none_or(|needed| needed[at]) {
-                recall(self.recall, self.formats, self.keep, skim, &mut |event| events.push(event));
+                let text = beside.text;
+                recall(self.recall, self.formats, self.keep, skim, text, &mut |event| events.push(event));
             }
         }
         self.costs.add_parsed((events.len() - of_skims) as u64);
@@ -161,23 +163,27 @@ impl Docket<'_> {
 #[derive(Clone, Copy)]
 struct View<'v> {
     file: &'v File,
-    skims: &'v [(Skim, Ids<'v>)],
+    skims: &'v [(Skim, Beside<'v>)],
     /// Of those that are not ordinary, then of the ordinary ones.
     glances: &'v [Glance],
     fates: &'v [Fate],
 }
 
-/// Reads an ordinary record again and hands its event to `sink`.
+/// Reads an ordinary record again, from its text where that goes along, and hands its event to `sink`.
 pub(super) fn recall(
     recall: &Recall<'_>,
     formats: &Formats,
     keep: Keep,
     skim: &Skim,
+    text: Option<&[u8]>,
     sink: &mut dyn FnMut(Event),
 ) {
     let origin = skim.origin;
-    let bytes =
-        recall.read(origin.file, origin.offset, skim.length, |bytes| skim::seal(bytes) == origin.seal);
+    let is = |bytes: &[u8]| skim::seal(bytes) == origin.seal;
+    let bytes = match text {
+        Some(text) => Some(Cow::Borrowed(text)),
+        None => recall.read(origin.file, origin.offset, skim.length, is).map(Cow::Owned),
+    };
     if let (Some(bytes), Some(plan)) = (bytes, formats.get(usize::from(skim.format)).plan()) {
         // The record was read before; that it can be is known.
         _ = plan.read(&Record::new(origin, &bytes), keep, sink);
@@ -213,7 +219,7 @@ pub(super) fn louds(pieces: &[Vec<u8>]) -> impl Iterator<Item = Loud> {
     })
 }
 
-pub(super) fn skims(pieces: &[Vec<u8>]) -> impl Iterator<Item = (Skim, Ids<'_>)> {
+pub(super) fn skims(pieces: &[Vec<u8>]) -> impl Iterator<Item = (Skim, Beside<'_>)> {
     pieces.iter().flat_map(|bytes| {
         let mut rest = &bytes[..];
         std::iter::from_fn(move || Skim::read(&mut rest))
@@ -366,7 +372,7 @@ fn ended(glances: &[Glance], fates: &[Fate]) -> Vec<Nanos> {
 }
 
 /// What goes on, written anew.
-fn keep(louds: &[Loud], skims: &[(Skim, Ids<'_>)], fates: &[Fate]) -> Waiting {
+fn keep(louds: &[Loud], skims: &[(Skim, Beside<'_>)], fates: &[Fate]) -> Waiting {
     let mut kept = Waiting { first: Nanos::MAX, last: Nanos::MIN, ..Waiting::default() };
     for (loud, fate) in louds.iter().zip(fates).filter(|(_, fate)| **fate != Fate::Over) {
         let counted = loud.counted || *fate == Fate::Carried;
@@ -374,13 +380,13 @@ fn keep(louds: &[Loud], skims: &[(Skim, Ids<'_>)], fates: &[Fate]) -> Waiting {
         kept.note(moment(&loud.event), until(&loud.event), counted);
     }
     let mut marks = Vec::new();
-    for ((skim, ids), fate) in
+    for ((skim, beside), fate) in
         skims.iter().zip(&fates[louds.len()..]).filter(|(_, fate)| **fate != Fate::Over)
     {
         let counted = skim.counted || *fate == Fate::Carried;
         marks.clear();
-        marks.extend(ids.iter());
-        Skim { counted, ..*skim }.write(&marks, &mut kept.skims);
+        marks.extend(beside.ids());
+        Skim { counted, ..*skim }.write(&marks, beside.text, &mut kept.skims);
         kept.note(skim.start, skim.end, counted);
     }
     kept

@@ -297,7 +297,9 @@ fn weight(entry: &Entry) -> usize {
     use crate::event::What;
     const SLOT: usize = 300;
     match entry {
-        Entry::Skim(_, ids) => SLOT + ids.len() * 4,
+        Entry::Skim(_, along) => {
+            SLOT + along.ids.len() * 4 + along.text.as_ref().map_or(0, |text| text.len())
+        }
         Entry::Event(event, _) => match &event.what {
             What::Exchange(exchange) => {
                 let events = exchange.response.events.as_ref().map_or(0, Vec::len);
@@ -312,7 +314,7 @@ fn weight(entry: &Entry) -> usize {
 mod tests {
     use super::*;
     use crate::event::{Origin, Place};
-    use crate::skim::{Kind, Skim};
+    use crate::skim::{Along, Kind, Skim};
 
     const S: Nanos = 1_000_000_000;
 
@@ -336,7 +338,7 @@ mod tests {
             bodies: true,
             counted: false,
         };
-        Entry::Skim(skim, Box::default())
+        Entry::Skim(skim, Along::default())
     }
 
     fn seals(slots: &[Slot]) -> Vec<u32> {

@@ -31,7 +31,7 @@ use crate::finding::{Certainty, Finding};
 use crate::mapping::{CallMark, info_mark};
 use crate::order::Order;
 use crate::quick::{HashMap, HashSet};
-use crate::skim::{Ids, Kind, Skim, mark};
+use crate::skim::{Beside, Kind, Skim, mark};
 use crate::timeline::close::id_text;
 use unbroken_contract::breach::Breach;
 use unbroken_contract::era::Era;
@@ -47,7 +47,7 @@ type Set<K> = HashSet<K>;
 /// Which skims a judgement needs, in their order; none: all of them.
 pub(super) fn needed(
     louds: &[Loud],
-    skims: &[(Skim, Ids<'_>)],
+    skims: &[(Skim, Beside<'_>)],
     vantage: &dyn Fn(u16) -> Option<Vantage>,
 ) -> Option<Vec<bool>> {
     let facts: Vec<Facts> = louds.iter().map(facts).collect::<Option<_>>()?;
@@ -173,7 +173,7 @@ fn answers(exchange: &Exchange) -> impl Iterator<Item = &Message> {
 }
 
 /// Whether all records were written at one place.
-fn one_place(louds: &[Loud], skims: &[(Skim, Ids<'_>)], vantage: &dyn Fn(u16) -> Option<Vantage>) -> bool {
+fn one_place(louds: &[Loud], skims: &[(Skim, Beside<'_>)], vantage: &dyn Fn(u16) -> Option<Vantage>) -> bool {
     let mut formats: Vec<u16> = Vec::new();
     for (skim, _) in skims {
         if !formats.contains(&skim.format) {
@@ -265,7 +265,7 @@ struct View {
 }
 
 impl View {
-    fn of(facts: &[Facts], louds: &[Loud], skims: &[(Skim, Ids<'_>)]) -> View {
+    fn of(facts: &[Facts], louds: &[Loud], skims: &[(Skim, Beside<'_>)]) -> View {
         let mut index: Map<u64, u32> = Map::default();
         let mut held: Vec<Held> = Vec::new();
         let mut place = |session: u64, client: u64| {
@@ -309,7 +309,7 @@ impl View {
     }
 
     /// Tells programs apart as far as records do; none if there are too many.
-    fn number_classes(&mut self, facts: &[Facts], skims: &[(Skim, Ids<'_>)]) -> Option<()> {
+    fn number_classes(&mut self, facts: &[Facts], skims: &[(Skim, Beside<'_>)]) -> Option<()> {
         let mut known: Vec<(u64, u32)> = Vec::new();
         let mut clients: Vec<u64> = self.held.iter().map(|held| held.client).collect();
         clients.extend(facts.iter().map(|facts| facts.client));
@@ -335,7 +335,7 @@ impl View {
     }
 
     /// Whether two logs tell of the client at one time.
-    fn apart(&self, _: &[Facts], _: &[(Skim, Ids<'_>)]) -> bool {
+    fn apart(&self, _: &[Facts], _: &[(Skim, Beside<'_>)]) -> bool {
         self.recs.windows(2).any(|two| {
             two[0].order.place().0 != two[1].order.place().0 && two[1].order.at - two[0].order.at <= BESIDE
         })
@@ -352,7 +352,7 @@ impl View {
     }
 
     /// What is equal in some fact to another record.
-    fn equal(&mut self, facts: &[Facts], skims: &[(Skim, Ids<'_>)], keep: &mut Keep) {
+    fn equal(&mut self, facts: &[Facts], skims: &[(Skim, Beside<'_>)], keep: &mut Keep) {
         let mut calls: Set<u32> = Set::default();
         let mut events: Set<u32> = Set::default();
         // Ids within a session, requests' and events' apart.
@@ -369,7 +369,7 @@ impl View {
                 if skim.asked != 0 {
                     within.push((key(rec.session, skim.asked), 0, at as u32));
                 }
-                within.extend(ids.iter().map(|id| (key(rec.session, id), 1, at as u32)));
+                within.extend(ids.ids().map(|id| (key(rec.session, id), 1, at as u32)));
             }
         }
         within.sort_unstable();
@@ -382,7 +382,7 @@ impl View {
         for (at, rec) in self.recs.iter().enumerate().filter(|(_, rec)| !rec.is_loud) {
             let (skim, ids) = &skims[rec.at as usize];
             let same = skim.kind == Kind::Request && skim.call != 0 && calls.contains(&skim.call);
-            if same || !events.is_empty() && ids.iter().any(|id| events.contains(&id)) {
+            if same || !events.is_empty() && ids.ids().any(|id| events.contains(&id)) {
                 wanted.push(at as u32);
             }
         }
@@ -405,7 +405,7 @@ impl View {
     }
 
     /// What stands in the order of time beside something that is not ordinary.
-    fn walk(&mut self, facts: &[Facts], skims: &[(Skim, Ids<'_>)], keep: &mut Keep) {
+    fn walk(&mut self, facts: &[Facts], skims: &[(Skim, Beside<'_>)], keep: &mut Keep) {
         let mut last_of_class: Vec<u32> = vec![NONE; self.classes];
         let mut seen_classes: Set<(u32, u32)> = Set::default();
         let mut wanted: Vec<u32> = Vec::new();
