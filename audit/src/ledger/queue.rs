@@ -10,7 +10,7 @@ use super::route::hash;
 use crate::event::{Event, Nanos};
 use crate::order::Order;
 use crate::quick::{HashMap, HashSet};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Digests of records that are kept, the latest: 2 MiB.
 const REMEMBERED: usize = 1 << 18;
@@ -35,7 +35,10 @@ pub(super) struct Queue {
     disorder: Nanos,
     /// About how many bytes may wait.
     room: usize,
-    waiting: VecDeque<Slot>,
+    /// By stretches of time, so that each record is moved and compared but once, with those that ended when it did.
+    waiting: BTreeMap<Nanos, Vec<Slot>>,
+    /// How many wait.
+    count: usize,
     weight: usize,
     /// The latest beginning seen.
     pub(super) newest: Nanos,
@@ -145,7 +148,8 @@ impl Queue {
         Queue {
             disorder,
             room,
-            waiting: VecDeque::new(),
+            waiting: BTreeMap::new(),
+            count: 0,
             weight: 0,
             newest: Nanos::MIN,
             due: Nanos::MIN,
@@ -208,7 +212,9 @@ impl Queue {
         }
         self.newest = self.newest.max(slot.order.at);
         self.weight += weight(&slot.entry);
-        self.waiting.push_back(slot);
+        self.count += 1;
+        let stretch = slot.order.until.div_euclid(self.stretch());
+        self.waiting.entry(stretch).or_default().push(slot);
     }
 
     /// Different records, as long as they are counted.
@@ -226,39 +232,54 @@ impl Queue {
         self.few.is_none() && (self.newest > self.due || self.weight > self.room)
     }
 
+    /// Length of a stretch.
+    fn stretch(&self) -> Nanos {
+        (self.disorder / 4).max(1)
+    }
+
     /// Gives what can go, in order.
     pub(super) fn take(&mut self) -> Vec<Slot> {
-        self.sort();
-        let until = self.newest.saturating_sub(self.disorder);
-        let mut count = self.waiting.partition_point(|slot| slot.order.until < until);
-        self.due = self.newest.saturating_add(self.disorder / 4);
-        let going: usize = self.waiting.range(..count).map(|slot| weight(&slot.entry)).sum();
-        if self.weight - going > self.room {
-            count = count.max(self.waiting.len().div_ceil(2));
+        self.due = self.newest.saturating_add(self.stretch());
+        let open = self.newest.saturating_sub(self.disorder).div_euclid(self.stretch());
+        let half = self.count / 2;
+        let mut gone = Vec::new();
+        let later = self.waiting.split_off(&open);
+        for slots in std::mem::replace(&mut self.waiting, later).into_values() {
+            self.let_go(slots, &mut gone);
         }
-        if let Some(last) = count.checked_sub(1).and_then(|last| self.waiting.get(last)) {
-            self.shut = self.shut.max((last.order.until, last.order.at));
+        let full = self.weight > self.room;
+        while full && self.count > half {
+            let Some((stretch, mut slots)) = self.waiting.pop_first() else { break };
+            in_order(&mut slots);
+            let rest = slots.split_off(slots.len().min(self.count - half));
+            if !rest.is_empty() {
+                self.waiting.insert(stretch, rest);
+            }
+            self.let_go(slots, &mut gone);
         }
-        self.let_go(count)
+        gone
     }
 
     /// Gives all that is left, in order.
     pub(super) fn take_all(&mut self) -> Vec<Slot> {
-        self.sort();
-        self.let_go(self.waiting.len())
+        let mut gone = Vec::new();
+        while let Some((_, slots)) = self.waiting.pop_first() {
+            self.let_go(slots, &mut gone);
+        }
+        gone
     }
 
-    fn sort(&mut self) {
-        // Logs are nearly in order, which this sort makes use of; it keeps the events of one record in theirs.
-        self.waiting.make_contiguous().sort_by_key(|slot| (slot.order.until, slot.order));
-    }
-
-    /// Takes the first ones out, those left out that were here before; the others stay where they are.
-    fn let_go(&mut self, count: usize) -> Vec<Slot> {
-        let Queue { waiting, weight: waits, twins, recent, known, .. } = self;
+    /// Hands over some, in order, those left out that were here before.
+    fn let_go(&mut self, mut slots: Vec<Slot>, gone: &mut Vec<Slot>) {
+        in_order(&mut slots);
+        self.count -= slots.len();
+        if let Some(last) = slots.last() {
+            self.shut = self.shut.max((last.order.until, last.order.at));
+            self.known = self.known.max(last.order.until);
+        }
+        let Queue { weight: waits, twins, recent, .. } = self;
         let news = |slot: &Slot| {
             *waits -= weight(&slot.entry);
-            *known = (*known).max(slot.order.until);
             let delivery = delivery(&slot.entry);
             let instance = match &slot.entry {
                 Entry::Event(event, _) => event.instance.as_deref().map(hash),
@@ -271,10 +292,14 @@ impl Queue {
             }
             news
         };
-        let mut gone = Vec::with_capacity(count);
-        gone.extend(waiting.drain(..count).filter(news));
-        gone
+        gone.reserve(slots.len());
+        gone.extend(slots.into_iter().filter(news));
     }
+}
+
+/// Puts records in order; events of one record stay in theirs. Logs are nearly in order, which this sort makes use of.
+fn in_order(slots: &mut [Slot]) {
+    slots.sort_by_key(|slot| (slot.order.until, slot.order));
 }
 
 fn order(entry: &Entry) -> Order {
@@ -384,7 +409,7 @@ mod tests {
         }
         queue.push(entry(5 * S, 5 * S, 5, 1005));
         assert_eq!(
-            (queue.late, queue.waiting.iter().any(|slot| slot.order.at == 5 * S)),
+            (queue.late, queue.waiting.values().flatten().any(|slot| slot.order.at == 5 * S)),
             (0, false),
             "again"
         );
@@ -409,7 +434,7 @@ mod tests {
             if queue.is_due() {
                 queue.take();
             }
-            assert!(queue.waiting.len() < 60);
+            assert!(queue.count < 60);
         }
         queue.push(entry(S, S, 7777, 1));
         assert_eq!(queue.late, 1);
