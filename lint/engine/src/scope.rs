@@ -13,7 +13,7 @@ pub(crate) use call::krate_of;
 use crate::facts::ir::{Body, Id, Kind, Name, Sort};
 use crate::facts::{FileFacts, Function};
 use crate::finding::Range;
-use crate::index::Index;
+use crate::index::{ByName, Index};
 use crate::sdk::{self, Sdk};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,31 +38,31 @@ pub struct Scope {
     functions: Box<[Function]>,
     /// The file of each function.
     homes: Box<[u32]>,
-    by_name: Index<Name, Vec<Fx>>,
-    free: Index<Name, Fx>,
+    by_name: ByName<Vec<Fx>>,
+    free: ByName<Fx>,
     mates: Index<(u32, Name), Vec<Fx>>,
-    /// Methods by name and number of arguments.
-    methods: Index<(Name, usize), Vec<Fx>>,
+    /// Methods by name, and by their number of arguments.
+    methods: ByName<Vec<(usize, Vec<Fx>)>>,
     /// Functions by the type or the trait they belong to, and name.
     members: Index<(Name, Name), Vec<Fx>>,
     /// The crate of each file, as a number.
     krates: Vec<u32>,
     /// For each crate, the crates that it names.
     uses: Vec<BTreeSet<u32>>,
-    types: Index<Name, Vec<(u32, u32)>>,
+    types: ByName<Vec<(u32, u32)>>,
     /// String constants: file, text.
-    consts: Index<Name, Vec<(u32, Name)>>,
-    traits: Index<Name, Vec<Name>>,
-    renames: Index<Name, Name>,
+    consts: ByName<Vec<(u32, Name)>>,
+    traits: ByName<Vec<Name>>,
+    renames: ByName<Name>,
     /// The SDKs and HTTP stacks that the crate names.
     pub sdks: Vec<&'static Sdk>,
     /// For each function, the names that its patterns bind, with the `let` statements among them, in order.
-    lets: Vec<Index<Name, Vec<Id>>>,
+    lets: Box<[ByName<Vec<Id>>]>,
     /// Resolved callees of every call node.
     callees: Index<At, Vec<Fx>>,
     callers: Vec<Vec<Caller>>,
     /// Where a variant is built (or named) outside patterns: variant → places.
-    built: Index<Name, Vec<At>>,
+    built: ByName<Vec<At>>,
     /// What `flow::cause` has found out, so that nothing is judged twice and recursion ends.
     pub(crate) found: crate::flow::cause::Found,
 }
@@ -80,22 +80,22 @@ impl Scope {
         let mut scope = Scope {
             functions: functions.into(),
             homes: homes.into(),
-            by_name: Index::default(),
-            free: Index::default(),
+            by_name: ByName::default(),
+            free: ByName::default(),
             mates: Index::default(),
-            methods: Index::default(),
+            methods: ByName::default(),
             members: Index::default(),
             krates: Vec::new(),
             uses: Vec::new(),
-            types: Index::default(),
-            consts: Index::default(),
-            traits: Index::default(),
-            renames: Index::default(),
+            types: ByName::default(),
+            consts: ByName::default(),
+            traits: ByName::default(),
+            renames: ByName::default(),
             sdks: Vec::new(),
-            lets: Vec::new(),
+            lets: Box::default(),
             callees: Index::default(),
             callers: Vec::new(),
-            built: Index::default(),
+            built: ByName::default(),
             found: Default::default(),
             files,
         };
@@ -118,13 +118,17 @@ impl Scope {
             }
             for (index, function) in self.functions[from..fx].iter().enumerate() {
                 let fx = Fx((from + index) as u32);
-                self.by_name.entry(function.name.clone()).or_default().push(fx);
+                self.by_name.or_default(&function.name).push(fx);
                 if function.takes_self && function.owner.is_some() {
-                    let shape = (function.name.clone(), function.params.len());
-                    self.methods.entry(shape).or_default().push(fx);
+                    let args = function.params.len();
+                    let shapes = self.methods.or_default(&function.name);
+                    match shapes.iter_mut().find(|(taken, _)| *taken == args) {
+                        Some((_, all)) => all.push(fx),
+                        None => shapes.push((args, vec![fx])),
+                    }
                 }
                 match &function.owner {
-                    None => drop(self.free.entry(function.name.clone()).or_insert(fx)),
+                    None => drop(self.free.or_insert_with(&function.name, || fx)),
                     Some(owner) => {
                         let krate = self.krates[at];
                         self.mates.entry((krate, owner.clone())).or_default().push(fx);
@@ -136,16 +140,16 @@ impl Scope {
                 }
             }
             for (index, ty) in file.types.iter().enumerate() {
-                self.types.entry(ty.name.clone()).or_default().push((at as u32, index as u32));
+                self.types.or_default(&ty.name).push((at as u32, index as u32));
             }
             for (name, above) in &file.traits {
-                self.traits.entry(name.clone()).or_default().extend(above.iter().cloned());
+                self.traits.or_default(name).extend(above.iter().cloned());
             }
             for (name, text) in &file.consts {
-                self.consts.entry(name.clone()).or_default().push((at as u32, text.clone()));
+                self.consts.or_default(name).push((at as u32, text.clone()));
             }
             for (new, old) in &file.renames {
-                self.renames.entry(new.clone()).or_insert_with(|| old.clone());
+                self.renames.or_insert_with(new, || old.clone());
             }
             for root in &file.crates {
                 if let Some(sdk) = sdk::by_root(root) {
@@ -234,6 +238,9 @@ impl Scope {
     /// The functions of this name that belong to the type, or to the trait.
     #[must_use]
     pub fn members(&self, of: &Name, name: &Name) -> &[Fx] {
+        if !self.by_name.contains_key(name) {
+            return &[];
+        }
         self.members.get(&(of.clone(), name.clone())).map_or(&[], Vec::as_slice)
     }
 

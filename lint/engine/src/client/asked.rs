@@ -2,11 +2,10 @@
 //! Knows no rule; an answer depends on the crate alone, never on who asked before.
 
 use super::{Client, Deeds};
-use crate::facts::ir::{Id, Kind, Sort};
+use crate::facts::ir::{Id, Sort};
 use crate::finding::{Certainty, Problem};
 use crate::index::Index;
 use crate::scope::{At, Fx};
-use crate::spelling::holds;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,10 +15,12 @@ use std::rc::Rc;
 #[derive(Default)]
 pub(super) struct Asked {
     makers: RefCell<Index<Fx, Rc<[Id]>>>,
-    sessionless: RefCell<Index<Fx, Rc<[Id]>>>,
-    sends: RefCell<Index<At, Option<Certainty>>>,
+    sends: RefCell<Index<Fx, Sending>>,
     cut: RefCell<BTreeSet<At>>,
 }
+
+/// Calls of a function that send a `tools/call`, in order of their ids, and how sure that is.
+pub(crate) type Sending = Rc<[(Id, Certainty)]>;
 
 impl Client<'_> {
     /// Notes that a search from the place ended at its bound: what is beyond was not judged.
@@ -50,14 +51,9 @@ impl Client<'_> {
         files.into_iter().map(problem).collect()
     }
 
-    /// How sure it is that the call sends a `tools/call`, as `find` tells when it is first asked.
-    pub(crate) fn sends(&self, at: At, find: impl FnOnce() -> Option<Certainty>) -> Option<Certainty> {
-        if let Some(known) = self.asked.sends.borrow().get(&at) {
-            return *known;
-        }
-        let found = find();
-        self.asked.sends.borrow_mut().insert(at, found);
-        found
+    /// The calls of a function that send a `tools/call`, and how sure that is, as `find` tells when it is first asked.
+    pub(crate) fn sends(&self, fx: Fx, find: impl FnOnce() -> Sending) -> Sending {
+        self.asked.sends.borrow_mut().entry(fx).or_insert_with(find).clone()
     }
 
     /// Whether the call makes a new session and calls no tool; where only a failed request makes one, that is decided inside.
@@ -86,21 +82,6 @@ impl Client<'_> {
         let calls = || self.scope.body(fx).of(Sort::Call).iter().copied();
         let find = || calls().filter(|id| self.makes_session(At { fx, id: *id })).collect();
         self.asked.makers.borrow_mut().entry(fx).or_insert_with(find).clone()
-    }
-
-    /// The nodes of a function that name a revision without sessions, in order of their ids.
-    pub(crate) fn sessionless(&self, fx: Fx) -> Rc<[Id]> {
-        let body = self.scope.body(fx);
-        let names = |id: &Id| {
-            let name = match body.kind(*id) {
-                Kind::Path(path) => path.last(),
-                Kind::Method(_, name, _) | Kind::Field(_, name) => Some(name),
-                _ => None,
-            };
-            name.is_some_and(|name| holds(name, &["stateless", "sessionless", "modern", "draft"]))
-        };
-        let find = || self.ids(fx).filter(names).collect();
-        self.asked.sessionless.borrow_mut().entry(fx).or_insert_with(find).clone()
     }
 }
 

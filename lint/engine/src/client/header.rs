@@ -2,7 +2,7 @@
 //! Knows spellings after constants are resolved, compared without case.
 
 use super::Client;
-use crate::facts::ir::{Id, Kind};
+use crate::facts::ir::{Id, Kind, Sort};
 use crate::scope::{At, Fx};
 
 /// A header of the protocol.
@@ -30,9 +30,11 @@ impl Client<'_> {
         let uses = |fx: Fx| {
             let mut uses = Vec::new();
             if !self.scope.function(fx).test {
-                for id in self.ids(fx) {
-                    uses.extend(self.header_use(At { fx, id }));
+                let body = self.scope.body(fx);
+                for id in body.of(Sort::Call).iter().chain(body.of(Sort::Tuple)) {
+                    uses.extend(self.header_use(At { fx, id: *id }));
                 }
+                uses.sort_by_key(|used| used.at);
             }
             uses
         };

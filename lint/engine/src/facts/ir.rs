@@ -355,10 +355,9 @@ impl Body {
         deepest.max(depths.into_iter().max().unwrap_or(0))
     }
 
-    /// The first node inside a node: of two nodes the one that begins earlier has the earlier first.
-    #[must_use]
-    pub fn first(&self, id: Id) -> Id {
-        self.nodes[id.0 as usize].first
+    /// What nodes are sorted by in source order: what is around another begins no later than that, and has the later id.
+    pub fn place(&self, id: Id) -> impl Ord + use<> {
+        (self.nodes[id.0 as usize].first, std::cmp::Reverse(id))
     }
 
     /// Every node of a sort, children before parents.
@@ -388,6 +387,20 @@ impl Body {
             at += 1;
         }
         false
+    }
+
+    /// Every node of the sort inside `id`, `id` itself first, in source order.
+    #[must_use]
+    pub fn all_of(&self, sort: Sort, id: Id) -> Vec<Id> {
+        let mut out = Vec::new();
+        self.any_of(sort, id, |id| {
+            out.push(id);
+            false
+        });
+        if out.len() > 1 {
+            out.sort_by_key(|id| self.place(*id));
+        }
+        out
     }
 
     /// Whether some node inside `id`, or `id` itself, is such a one. In no order that matters.
@@ -570,6 +583,8 @@ pub enum Sort {
     Continue,
     /// [`Kind::Struct`].
     Struct,
+    /// [`Kind::Tuple`].
+    Tuple,
     /// Any other.
     Other,
 }
@@ -595,6 +610,7 @@ impl Sort {
             Kind::Break(..) => Sort::Break,
             Kind::Continue(_) => Sort::Continue,
             Kind::Struct(..) => Sort::Struct,
+            Kind::Tuple(_) => Sort::Tuple,
             _ => Sort::Other,
         }
     }

@@ -182,14 +182,17 @@ use unbroken_contract::Breach;
 
 pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     for fx in client.functions() {
+        let sending = send::sending(client, fx);
+        let mut sending = sending.iter().copied().peekable();
         // Nothing else sends.
         for id in client.scope.body(fx).of(Sort::Call) {
             let at = At { fx, id: *id };
+            let sends = sending.next_if(|(sends, _)| sends == id).map(|(_, certainty)| certainty);
             let (certainty, message, first) = if let Some(certainty) = combinator::retried(client, at) {
                 (certainty, "a tool call is retried whatever became of the first send", None)
-            } else if let Some(certainty) = repeat::in_loop(client, at) {
+            } else if let Some(certainty) = sends.filter(|certainty| repeat::in_loop(client, at, *certainty)) {
                 (certainty, "a tool call in a retry loop is sent again after any error", None)
-            } else if let Some((first, certainty)) = repeat::after_failure(client, at) {
+            } else if let Some((first, certainty)) = sends.and_then(|second| repeat::after_failure(client, at, second)) {
                 (certainty, "a tool call whose first send failed is sent once more", Some(first))
             } else {
                 continue;

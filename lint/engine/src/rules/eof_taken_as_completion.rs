@@ -211,15 +211,12 @@ fn end_exit(client: &Client<'_>, fx: Fx, head: &Head, inside: Id) -> Option<Id> 
                 }
                 _ => None,
             };
-            let mut exits: Vec<(Id, Id)> = Vec::new();
-            for sort in [Sort::Let, Sort::Match] {
-                body.any_of(sort, inside, |id| {
-                    exits.extend(exit(id).filter(|_| loops_back_to(body, id, inside)).map(|exit| (id, exit)));
-                    false
-                });
-            }
-            // The first in the order of the source: what is around another comes before it.
-            exits.into_iter().min_by_key(|(id, _)| (body.first(*id), std::cmp::Reverse(*id))).map(|(_, exit)| exit)
+            let first = |sort: Sort| {
+                let exits = body.all_of(sort, inside).into_iter().filter_map(|id| Some((id, exit(id)?)));
+                exits.into_iter().find(|(id, _)| loops_back_to(body, *id, inside))
+            };
+            let exits = [first(Sort::Let), first(Sort::Match)].into_iter().flatten();
+            exits.min_by_key(|(id, _)| body.place(*id)).map(|(_, exit)| exit)
         }
         Head::For(..) => None,
     }

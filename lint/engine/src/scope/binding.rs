@@ -2,8 +2,8 @@
 //! Knows no types and follows no value.
 
 use super::{Fx, Scope};
-use crate::facts::ir::{Body, Head, Id, Kind, Name, PatId, PatKind, Sort};
-use crate::index::Index;
+use crate::facts::ir::{Body, Head, Id, Kind, PatId, PatKind, Sort};
+use crate::index::ByName;
 
 /// Where a name was bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,16 +43,16 @@ impl Scope {
     pub(super) fn index_lets(&mut self) {
         let lets_of = |fx: Fx| {
             let body = self.body(fx);
-            let mut lets: Index<Name, Vec<Id>> = Index::default();
+            let mut lets: ByName<Vec<Id>> = ByName::default();
             for pat in body.pats.iter() {
                 if let PatKind::Bind(name, _) = &pat.kind {
-                    lets.entry(name.clone()).or_default();
+                    lets.or_default(name);
                 }
             }
             for id in body.of(Sort::Let) {
                 if let Kind::Let(pat, ..) = body.kind(*id) {
                     for name in body.bound(*pat) {
-                        lets.entry(name.clone()).or_default().push(*id);
+                        lets.or_default(name).push(*id);
                     }
                 }
             }

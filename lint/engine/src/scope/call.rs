@@ -3,7 +3,7 @@
 
 use super::{At, Binding, Fx, Scope};
 use crate::facts::ir::{Id, Kind, Name, Sort};
-use crate::index::Index;
+use crate::index::{ByName, Index};
 use crate::sdk;
 
 /// A call of a function.
@@ -123,7 +123,7 @@ const SHARED: &[&str] = &[
 impl Scope {
     pub(super) fn link(&mut self) {
         let mut callees = Index::default();
-        let mut built: Index<Name, Vec<At>> = Index::default();
+        let mut built: ByName<Vec<At>> = ByName::default();
         let mut callers: Vec<Vec<Caller>> = vec![Vec::new(); self.functions.len()];
         for fx in self.all() {
             let body = self.body(fx);
@@ -133,7 +133,7 @@ impl Scope {
                         && let [.., _, variant] = path.as_slice()
                         && variant.starts_with(char::is_uppercase)
                     {
-                        built.entry(variant.clone()).or_default().push(At { fx, id: *id });
+                        built.or_default(variant).push(At { fx, id: *id });
                     }
                 }
             }
@@ -163,8 +163,8 @@ impl Scope {
     }
 
     fn method_targets(&self, at: At, receiver: Id, name: &Name, args: usize) -> (Vec<Fx>, bool) {
-        let shape = (name.clone(), args);
-        let all = self.methods.get(&shape).map_or(&[][..], Vec::as_slice);
+        let mut shapes = self.methods.get(name).into_iter().flatten();
+        let all = shapes.find(|(taken, _)| *taken == args).map_or(&[][..], |(_, all)| all);
         if all.is_empty() {
             return (Vec::new(), false);
         }

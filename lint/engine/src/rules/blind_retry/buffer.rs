@@ -21,7 +21,8 @@ pub(super) fn sent_again(client: &Client<'_>) -> Vec<(At, At)> {
 /// The first send, in a loop over what was taken out of a field.
 fn drained(client: &Client<'_>, fx: Fx) -> Option<(At, Name)> {
     let body = client.scope.body(fx);
-    if body.of(Sort::Loop).is_empty() {
+    let over = |id: &Id| matches!(body.kind(*id), Kind::Loop(Head::For(..) | Head::While(_), ..));
+    if !body.of(Sort::Loop).iter().any(over) {
         return None;
     }
     body.of(Sort::Call).iter().map(|id| At { fx, id: *id }).find_map(|at| {

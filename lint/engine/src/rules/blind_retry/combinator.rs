@@ -7,6 +7,7 @@ use crate::facts::ir::{Body, Id, Kind};
 use crate::finding::Certainty;
 use crate::flow::cause::{Cause, when_true};
 use crate::scope::{At, Binding};
+use crate::spelling::holds;
 
 /// `operation.retry(policy)`, `with_retry(policy, || call())`: the operation calls a tool, or a method it does not know.
 pub(super) fn retried(client: &Client<'_>, at: At) -> Option<Certainty> {
@@ -28,6 +29,10 @@ pub(super) fn retried(client: &Client<'_>, at: At) -> Option<Certainty> {
 }
 
 fn retries(name: &str) -> bool {
+    // Few names come as far as to be written small.
+    if !holds(name, &["retr", "backoff"]) {
+        return false;
+    }
     let name = name.to_lowercase();
     name.contains("with_retry") || name.contains("with_retries") || name.starts_with("retry") || name.contains("_retry_") || name.contains("with_backoff")
 }

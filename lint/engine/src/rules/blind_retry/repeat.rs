@@ -11,21 +11,20 @@ use crate::scope::{At, Binding};
 use std::collections::BTreeSet;
 
 /// A tool call in a loop that is left by its success and not by its error.
-pub(super) fn in_loop(client: &Client<'_>, at: At) -> Option<Certainty> {
+pub(super) fn in_loop(client: &Client<'_>, at: At, certainty: Certainty) -> bool {
     let body = client.scope.body(at.fx);
-    let certainty = sends(client, at)?;
     let handle = client.own(at.fx).has(Deeds::USES_HANDLE);
     if certainty != Certainty::Possible && !client.scope.callees(at).is_empty() && !handle && !client.in_scope(at.fx) {
-        return None;
+        return false;
     }
-    let outer = innermost_loop(body, at.id)?;
+    let Some(outer) = innermost_loop(body, at.id) else { return false };
     let again = match body.kind(outer) {
         Kind::Loop(Head::Forever, ..) => true,
         Kind::Loop(Head::For(pat, iter), ..) => counts(body, *iter) || body.bound(*pat).iter().any(|name| name.contains("attempt") || name.contains("retry")),
         Kind::Loop(Head::While(cond), ..) => body.any_of(Sort::Binary, *cond, |_| true),
         _ => false,
     };
-    (again && succeeds(body, outer) && !renewed(client, at, outer) && comes_back(client, at, outer)).then_some(certainty)
+    again && succeeds(body, outer) && !renewed(client, at, outer) && comes_back(client, at, outer)
 }
 
 /// `1..=3`, `0..MAX`.
@@ -157,9 +156,8 @@ fn refusal_word(name: &Name) -> bool {
 }
 
 /// A send that is reached by the failure of a send of the same before it: the arm of an error, or the way past a success.
-pub(super) fn after_failure(client: &Client<'_>, at: At) -> Option<(At, Certainty)> {
+pub(super) fn after_failure(client: &Client<'_>, at: At, second: Certainty) -> Option<(At, Certainty)> {
     let body = client.scope.body(at.fx);
-    let second = sends(client, at)?;
     let name = called(body, at.id)?;
     if refused(client, at) {
         return None;
@@ -201,7 +199,7 @@ fn passed_over(body: &Body, id: Id) -> Vec<Id> {
         };
         let earlier = stmts.iter().take_while(|stmt| **stmt != child);
         let earlier = earlier.filter(|stmt| matches!(body.kind(**stmt), Kind::If(cond, ..) if reached(*cond)));
-        for inner in earlier.flat_map(|stmt| body.inside(*stmt)) {
+        for inner in earlier.flat_map(|stmt| body.all_of(Sort::Match, *stmt)) {
             let Kind::Match(value, arms) = body.kind(inner) else { continue };
             if frame(body, inner) != own {
                 continue;

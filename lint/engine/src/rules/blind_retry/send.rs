@@ -6,22 +6,37 @@ use crate::facts::TypeText;
 use crate::facts::ir::{Id, Kind, Name, Sort};
 use crate::finding::Certainty;
 use crate::scope::{At, Binding, Fx};
+use std::rc::Rc;
 
 /// How sure it is that the call sends a `tools/call`.
 pub(super) fn sends(client: &Client<'_>, at: At) -> Option<Certainty> {
     if !matches!(client.scope.kind(at), Kind::Method(..) | Kind::Call(..)) {
         return None;
     }
-    client.sends(at, || {
-        if handshake(client, at) {
-            return None;
+    let all = sending(client, at.fx);
+    all.binary_search_by_key(&at.id, |(id, _)| *id).ok().map(|found| all[found].1)
+}
+
+/// The calls of a function that send a `tools/call`, in order of their ids, and how sure that is.
+pub(super) fn sending(client: &Client<'_>, fx: Fx) -> Rc<[(Id, Certainty)]> {
+    client.sends(fx, || {
+        let mut out = Vec::new();
+        for id in client.scope.body(fx).of(Sort::Call) {
+            out.extend(sends_itself(client, At { fx, id: *id }).map(|certainty| (*id, certainty)));
         }
-        let deeds = client.deeds_of(at);
-        if deeds.has(Deeds::CALLS) || marked(client, at) || named(client, at) {
-            return Some(Certainty::Likely);
-        }
-        method_blind(client, at).then_some(Certainty::Possible)
+        out.into()
     })
+}
+
+fn sends_itself(client: &Client<'_>, at: At) -> Option<Certainty> {
+    if handshake(client, at) {
+        return None;
+    }
+    let deeds = client.deeds_of(at);
+    if deeds.has(Deeds::CALLS) || marked(client, at) || named(client, at) {
+        return Some(Certainty::Likely);
+    }
+    method_blind(client, at).then_some(Certainty::Possible)
 }
 
 /// A callee that initializes: a handshake may be repeated, whatever the functions that it sends by can send besides.
@@ -44,10 +59,11 @@ fn named(client: &Client<'_>, at: At) -> bool {
             is_http(client, to(*receiver)) && request_says(client, to(args[0]))
         }
         Kind::Method(_, name, args) => {
-            let handed = |arg: &Id| asks(name) && handed_in(client, to(*arg), 2);
-            args.iter().any(|arg| says(to(*arg)) || handed(arg)) && (asks(name) || sends_on(client, at))
+            let asks = asks(name);
+            let handed = |arg: &Id| asks && handed_in(client, to(*arg), 2);
+            (asks || sends_on(client, at)) && args.iter().any(|arg| says(to(*arg)) || handed(arg))
         }
-        Kind::Call(_, args) => args.iter().any(|arg| says(to(*arg))) && sends_on(client, at),
+        Kind::Call(_, args) => sends_on(client, at) && args.iter().any(|arg| says(to(*arg))),
         _ => false,
     }
 }
@@ -106,8 +122,8 @@ fn request_says(client: &Client<'_>, at: At) -> bool {
 /// A function that `#[unbroken::check(call = …)]` names.
 fn marked(client: &Client<'_>, at: At) -> bool {
     let body = client.scope.body(at.fx);
-    let name = crate::client::called(body, at.id);
-    name.is_some_and(|name| client.scope.function(at.fx).marks.call.contains(name))
+    let calls = &client.scope.function(at.fx).marks.call;
+    !calls.is_empty() && crate::client::called(body, at.id).is_some_and(|name| calls.contains(name))
         || client.scope.callees(at).iter().any(|fx| {
             let function = client.scope.function(*fx);
             function.marks.call.contains(&function.name)

@@ -3,9 +3,10 @@
 
 use super::act::Act;
 use crate::client::{Client, Deeds};
-use crate::facts::ir::{Id, Kind, Sort};
+use crate::facts::ir::{Id, Kind, Name, Sort};
 use crate::flow::{Known, known, leaves};
 use crate::scope::At;
+use crate::spelling::holds;
 
 /// Why a place is not judged by the conditions around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,15 +58,21 @@ fn outlived(client: &Client<'_>, at: At) -> bool {
 
 /// A revision without sessions: there an absent id is right.
 fn sessionless(client: &Client<'_>, at: At) -> bool {
-    let naming = client.sessionless(at.fx);
-    if naming.is_empty() {
-        return false;
-    }
     let body = client.scope.body(at.fx);
+    let names = |id: Id| match body.kind(id) {
+        Kind::Path(path) => path.last().is_some_and(sessionless_word),
+        Kind::Method(_, name, _) | Kind::Field(_, name) => sessionless_word(name),
+        _ => false,
+    };
     known(body, at.id).into_iter().any(|fact| {
         let (Known::True(id) | Known::False(id) | Known::Is(_, id) | Known::Not(_, id) | Known::Failed(id)) = fact;
-        naming.iter().any(|name| body.within(*name, id))
+        [Sort::Path, Sort::Call, Sort::Field].into_iter().any(|sort| body.any_of(sort, id, names))
     })
+}
+
+/// A name of a revision without sessions.
+fn sessionless_word(name: &Name) -> bool {
+    holds(name, &["stateless", "sessionless", "modern", "draft"])
 }
 
 /// A name that orders an end or a change: `close`, `stop_server`, not `on_close`, `disconnected`.
