@@ -66,11 +66,42 @@ pub fn signs(text: &str) -> Signs {
 /// header or an SDK itself, or speaks of this check. What other items name is not seen there.
 #[must_use]
 pub fn item_matters(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    let has = |word: &&str| text.contains(word);
-    ["mcp-session-id", "last-event-id", "mcp-method", "unbroken"].iter().any(has)
-        || ["application/json", "text/event-stream"].iter().all(has)
-        || crate::sdk::ALL.iter().filter(|sdk| sdk.speaks_mcp()).flat_map(|sdk| sdk.roots).any(has)
+    let bytes = text.as_bytes();
+    let word = |at: usize, back: usize, word: &str| at >= back && starts(bytes, at - back, word.as_bytes());
+    let root = |at: usize, part: &str| {
+        sdk_roots().any(|root| root.find(part).is_some_and(|back| word(at, back + part.len() - 1, root)))
+    };
+    let (mut json, mut stream) = (false, false);
+    // By hand and each word by its rarest letter: a macro asks this of every item, where nothing is optimised.
+    let (mut at, mut last) = (0, 0);
+    while at < bytes.len() {
+        let letter = bytes[at] | 0x20;
+        let found = match (last, letter) {
+            (b'c', b'p') => word(at, 2, "mcp-session-id") || word(at, 2, "mcp-method") || root(at, "mcp"),
+            (b'e', b'v') => {
+                stream = stream || word(at, 6, "text/event-stream");
+                word(at, 6, "last-event-id") || root(at, "ev")
+            }
+            (b'o', b'k') => word(at, 5, "unbroken"),
+            (_, b'j') => {
+                json = json || word(at, 12, "application/json");
+                false
+            }
+            _ => false,
+        };
+        if found || json && stream {
+            return true;
+        }
+        last = letter;
+        at += 1;
+    }
+    false
+}
+
+/// The names that code calls the SDKs by that speak MCP: each has `mcp` or `ev` in it.
+fn sdk_roots() -> impl Iterator<Item = &'static str> {
+    let speaking = crate::sdk::ALL.iter().filter(|sdk| sdk.speaks_mcp());
+    speaking.flat_map(|sdk| sdk.roots).copied()
 }
 
 /// Whether the letter is that of an event stream, of a cursor, or of an SDK's handle.
@@ -99,4 +130,26 @@ pub fn speaks_as_client(text: &str) -> bool {
 
 fn starts(bytes: &[u8], at: usize, word: &[u8]) -> bool {
     bytes.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_matters_by_any_of_its_words_wherever_it_stands() {
+        let words = ["mcp-session-id", "last-event-id", "mcp-method", "unbroken"];
+        for word in words.into_iter().chain(sdk_roots()) {
+            for text in [word.to_owned(), word.to_uppercase(), format!("fn f() {{ {word}::g() }}")] {
+                assert!(item_matters(&text), "{text}");
+            }
+            assert!(!item_matters(&word[1..]) || sdk_roots().any(|root| word[1..].contains(root)), "{word}");
+        }
+        assert!(item_matters("\"Application/JSON, text/event-stream\""));
+        for text in
+            ["\"application/json\"", "\"text/event-stream\"", "", "mcp", "vkjp", "self.session_id = None"]
+        {
+            assert!(!item_matters(text), "{text}");
+        }
+    }
 }
