@@ -59,7 +59,7 @@
 //!
 //! Only a cursor in a field of the same type as the session id is seen; one in a local, a map or another type is not.
 
-use super::session_discarded::{Act, Purpose, act, purpose};
+use super::session_discarded::{Act, Purpose, clears, purpose};
 use super::{Claim, Report};
 use crate::client::{Client, Slot};
 use crate::facts::ir::{Id, Kind, Sort};
@@ -75,7 +75,7 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
     }
     for fx in client.functions() {
         let body = client.scope.body(fx);
-        let clears = |id: &&Id| act(client, At { fx, id: **id }) == Some(Act::Cleared);
+        let clears = |id: &&Id| clears(client, At { fx, id: **id });
         let mut places: Vec<Id> = body.of(Sort::Assign).iter().chain(body.of(Sort::Call)).filter(clears).copied().collect();
         places.sort_unstable();
         for id in places {

@@ -122,7 +122,7 @@ use crate::finding::Certainty;
 use crate::flow::cause::Why;
 use crate::flow::{Known, known};
 use crate::scope::{At, Fx};
-pub(super) use act::{Act, act};
+pub(super) use act::{Act, act, clears};
 pub(super) use purpose::{Purpose, purpose};
 use std::collections::BTreeSet;
 use unbroken_contract::Breach;

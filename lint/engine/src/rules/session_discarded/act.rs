@@ -34,39 +34,48 @@ impl Act {
 
 /// What a node does to a session, if anything.
 pub(in crate::rules) fn act(client: &Client<'_>, at: At) -> Option<Act> {
+    if clears(client, at) {
+        return Some(Act::Cleared);
+    }
     let body = client.scope.body(at.fx);
     let to = |id| At { id, ..at };
-    let keeps = |id: Id| client.slot(to(id)).is_some_and(|slot| client.keeps_session(&slot));
     match body.kind(at.id) {
-        Kind::Assign(left, right) if keeps(*left) => {
-            if body.is_none(*right) {
-                Some(Act::Cleared)
-            } else if optional_header(client, to(*right), 8) {
-                Some(Act::Absence)
-            } else {
-                None
-            }
+        Kind::Assign(left, right) => {
+            let absent = !body.is_none(*right) && optional_header(client, to(*right), 8);
+            (absent && keeps(client, to(*left))).then_some(Act::Absence)
         }
         Kind::Method(receiver, name, args) => match (&**name, args.as_slice()) {
-            ("take", []) | ("clear", []) | ("drain", _) | ("retain", [_]) | ("remove" | "swap_remove", [_]) if keeps(*receiver) => {
-                Some(Act::Cleared)
-            }
-            ("store" | "swap" | "replace" | "set", [value]) if body.is_none(body.peel(*value)) && keeps(*receiver) => Some(Act::Cleared),
             ("cancel" | "abort", []) if ends_session(client, to(*receiver)) => Some(Act::Ended),
             ("cancel" | "close" | "shutdown", []) if is_handle(client, to(*receiver)) => Some(Act::Ended),
             _ if client.makes_session(at) => Some(Act::Rebuilt),
             _ => None,
         },
-        Kind::Call(callee, args) => {
-            let name = body.last_segment(*callee)?;
-            match (&**name, args.as_slice()) {
-                ("take", [slot]) | ("replace", [slot, _]) if keeps(*slot) => Some(Act::Cleared),
-                _ if client.makes_session(at) => Some(Act::Rebuilt),
-                _ => None,
-            }
-        }
+        Kind::Call(callee, _) if body.last_segment(*callee).is_some() && client.makes_session(at) => Some(Act::Rebuilt),
         _ => None,
     }
+}
+
+/// Whether a node forgets the session's id or handle.
+pub(in crate::rules) fn clears(client: &Client<'_>, at: At) -> bool {
+    let body = client.scope.body(at.fx);
+    let keeps = |id: Id| keeps(client, At { id, ..at });
+    match body.kind(at.id) {
+        Kind::Assign(left, right) => body.is_none(*right) && keeps(*left),
+        Kind::Method(receiver, name, args) => match (&**name, args.as_slice()) {
+            ("take" | "clear", []) | ("drain", _) | ("retain" | "remove" | "swap_remove", [_]) => keeps(*receiver),
+            ("store" | "swap" | "replace" | "set", [value]) => body.is_none(body.peel(*value)) && keeps(*receiver),
+            _ => false,
+        },
+        Kind::Call(callee, args) => match (body.last_segment(*callee).map(|name| &**name), args.as_slice()) {
+            (Some("take"), [slot]) | (Some("replace"), [slot, _]) => keeps(*slot),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn keeps(client: &Client<'_>, at: At) -> bool {
+    client.slot(at).is_some_and(|slot| client.keeps_session(&slot))
 }
 
 /// Whether the value is a session header that may be absent, with nothing to take the absence away.
