@@ -23,7 +23,7 @@ pub(in crate::rules) struct Way {
     /// The condition that decides.
     pub(in crate::rules) cause: At,
     pub(in crate::rules) why: Why,
-    /// Whether every link is told by types, not by names alone.
+    /// Whether every link is told by types, not by names alone, and is no choice among implementations.
     pub(in crate::rules) sure: bool,
     /// Whether the decision travels through a stored state.
     pub(in crate::rules) by_state: bool,
@@ -115,7 +115,9 @@ impl Search<'_> {
         }
         for caller in self.client.scope.callers(at.fx).to_vec() {
             if !self.client.scope.function(caller.at.fx).test {
-                self.follow(caller.at, depth, Link { sure: link.sure && caller.sure, ..link });
+                // Which of several implementations runs is not to be told.
+                let one = self.client.scope.callees(caller.at).len() == 1;
+                self.follow(caller.at, depth, Link { sure: link.sure && caller.sure && one, ..link });
             }
         }
     }
