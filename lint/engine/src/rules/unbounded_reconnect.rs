@@ -110,7 +110,9 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             if policy::unlimited(client, at) {
                 state(client, at, Certainty::Likely, "this policy reconnects for ever after a constant delay", report);
             } else if policy::overflows(client, at) {
-                state(client, at, Certainty::Likely, "this delay grows without a cap, and the attempts have no limit", report);
+                // Gaps that grow are no storm (contract 4); that their cap is missing shows in the end.
+                let (message, here) = ("this delay doubles without a cap, and the attempts have no limit", "no cap on the delay");
+                claim(client, at, Certainty::Possible, message, here, report);
             }
         }
         for at in each(Sort::Assign).filter(|at| reset::by_connect(client, *at)) {
@@ -128,13 +130,17 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
 }
 
 fn state(client: &Client<'_>, at: At, certainty: Certainty, message: &str, report: &mut Report) {
+    claim(client, at, certainty, message, "no limit, and no delay that grows", report);
+}
+
+fn claim(client: &Client<'_>, at: At, certainty: Certainty, message: &str, here: &str, report: &mut Report) {
     report.claim(Claim {
         breach: Breach::UnboundedReconnect,
         certainty,
         at,
         message: message.into(),
         help: "limit the attempts or let the delay grow to a cap, and never reconnect without one",
-        here: "no limit, and no delay that grows".into(),
+        here: here.into(),
         story: Vec::new(),
         client,
     });
