@@ -170,6 +170,7 @@
 mod buffer;
 mod combinator;
 mod guard;
+mod renewal;
 mod repeat;
 mod send;
 
@@ -193,7 +194,11 @@ pub(super) fn check(client: &Client<'_>, report: &mut Report) {
             } else if let Some(certainty) = sends.filter(|certainty| repeat::in_loop(client, at, *certainty)) {
                 (certainty, "a tool call in a retry loop is sent again after any error", None)
             } else if let Some((first, certainty)) = sends.and_then(|second| repeat::after_failure(client, at, second)) {
-                (certainty, "a tool call whose first send failed is sent once more", Some(first))
+                if renewal::between(client, first, at) {
+                    (Certainty::Possible, "a tool call is sent again by a new authorization, whatever its failure was", Some(first))
+                } else {
+                    (certainty, "a tool call whose first send failed is sent once more", Some(first))
+                }
             } else {
                 continue;
             };
