@@ -86,6 +86,11 @@ impl<V> ByName<V> {
         self.get(name).is_some()
     }
 
+    /// Every name, in the order in which they came.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Name> {
+        self.entries.iter().map(|entry| &entry.name)
+    }
+
     /// Every value.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.iter_mut().map(|entry| &mut entry.value)

@@ -299,6 +299,15 @@ impl Scope {
         })
     }
 
+    /// Where the crate builds any variant of its own enum `on`, in order and with the variant's name, tests left out.
+    #[must_use]
+    pub fn builds_any(&self, on: &str) -> Vec<(At, &Name)> {
+        let all = self.built.names().flat_map(|name| self.builds(on, name).map(move |at| (at, name)));
+        let mut all: Vec<_> = all.collect();
+        all.sort_unstable();
+        all
+    }
+
     /// The name an import renamed, or the name itself.
     #[must_use]
     pub fn original<'a>(&'a self, name: &'a Name) -> &'a Name {

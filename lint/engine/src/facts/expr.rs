@@ -2,8 +2,8 @@
 //! Knows syntax only; what an expression means is found later.
 
 use super::expand::Macros;
-use super::ir::{Arm, Draft, Head, Id, Kind, Name, Op, PatId, PatKind};
-use super::ty::{Names, join, range};
+use super::ir::{Arm, Draft, Head, Id, Kind, Name, Op, PatId, PatKind, downcasts};
+use super::ty::{Names, join, range, type_text};
 use super::{Acceptance, FileFacts};
 use crate::finding::Range;
 use proc_macro2::Span;
@@ -121,6 +121,18 @@ impl Builder<'_> {
         self.add(Kind::Block(out, tail), place)
     }
 
+    /// The type that a downcast asks for, as a path of one name.
+    fn asked(&mut self, asked: &syn::AngleBracketedGenericArguments) -> Option<Id> {
+        let mut out = Vec::new();
+        for arg in &asked.args {
+            if let syn::GenericArgument::Type(ty) = arg {
+                out.extend(type_text(ty, self.names).0);
+            }
+        }
+        let path = vec![out.pop()?];
+        Some(self.add(Kind::Path(path), range(asked.lt_token.span, asked.gt_token.span)))
+    }
+
     fn all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<Id> {
         exprs.into_iter().map(|expr| self.expr(expr)).collect()
     }
@@ -153,8 +165,11 @@ impl Builder<'_> {
             }
             Expr::MethodCall(call) => {
                 let receiver = self.expr(&call.receiver);
-                let args = self.all(&call.args);
+                let mut args = self.all(&call.args);
                 let name = self.name(&call.method.to_string());
+                if args.is_empty() && downcasts(&name) {
+                    args.extend(call.turbofish.as_ref().and_then(|asked| self.asked(asked)));
+                }
                 self.from(receiver, call.paren_token.span.close(), Kind::Method(receiver, name, args))
             }
             Expr::Call(call) => {

@@ -93,7 +93,7 @@ pub enum Kind {
     Field(Id, Name),
     /// `callee(arguments)`; also tuple structs and variants: `Some(x)`.
     Call(Id, Vec<Id>),
-    /// `receiver.name(arguments)`.
+    /// `receiver.name(arguments)`; the type that a downcast asks for, `error.is::<E>()`, is its argument.
     Method(Id, Name, Vec<Id>),
     /// `name!(…)`: the parts that parse as expressions or statements, else its string literals.
     Macro(Name, Vec<Id>),
@@ -238,6 +238,12 @@ pub struct Body {
     pub pats: Box<[Pat]>,
     /// The nodes by what they are.
     sorts: Sorts,
+}
+
+/// Methods of `dyn Any` and `dyn Error` that ask for the type behind them.
+#[must_use]
+pub fn downcasts(name: &str) -> bool {
+    matches!(name, "downcast_ref" | "downcast_mut" | "downcast" | "is")
 }
 
 /// A body that is being written.

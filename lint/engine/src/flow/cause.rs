@@ -1,6 +1,7 @@
 //! Why control came to a place, in the words of the contract: the session is known to be gone, or something else happened.
 //! Knows status codes, error variants and phrases; knows no rule.
 
+mod downcast;
 mod pattern;
 mod test;
 
@@ -42,6 +43,8 @@ pub enum Why {
     Code,
     /// A phrase in an error's text.
     Text,
+    /// An error of a type that is built after a 404 and elsewhere too: which it was is not to be told.
+    Kind,
 }
 
 impl Why {
@@ -55,18 +58,20 @@ impl Why {
             Why::Timeout => "a timeout",
             Why::Code => "a JSON-RPC error",
             Why::Text => "a phrase in an error's text",
+            Why::Kind => "an error of a type that is not only for a 404",
         }
     }
 }
 
 const DEPTH: u8 = 24;
 
-/// Causes that were found before: of places, of predicates, of variants. A predicate that is being judged says nothing.
+/// Causes that were found before: of places, of predicates, of variants, of types. A predicate that is being judged says nothing.
 #[derive(Default)]
 pub(crate) struct Found {
     places: RefCell<Index<At, Cause>>,
     predicates: RefCell<Index<Fx, Cause>>,
     variants: RefCell<Index<(Name, Name), Option<Cause>>>,
+    kinds: RefCell<Index<Name, downcast::Builds>>,
 }
 
 /// The cause at a place: all that is known on the way to it, taken together.

@@ -264,6 +264,7 @@ impl Story<'_> {
             return;
         }
         let certainty = match (way.sure, way.why) {
+            (_, Why::Kind) => Certainty::Possible,
             (true, Why::Status | Why::Error | Why::End | Why::Timeout) => Certainty::Proved,
             _ => Certainty::Likely,
         };

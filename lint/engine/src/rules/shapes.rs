@@ -1,5 +1,6 @@
 //! Shapes of real clients that were judged wrongly once: each with every finding it must give, and no other.
 
+mod certainty;
 mod exchange;
 mod handle;
 

@@ -1,7 +1,7 @@
 //! Reads operands: literals, paths, macros, brackets, and the calls and fields that follow.
 //! Knows no operator between two of them.
 
-use super::super::ir::{Id, Kind as Node, Name};
+use super::super::ir::{Id, Kind as Node, Name, downcasts};
 use super::super::ty::join;
 use super::expr::binds;
 use super::{Kind, Read, Reader, Stop, Word, over};
@@ -37,12 +37,21 @@ impl Reader<'_> {
                             let end = self.token().range;
                             let name = self.named();
                             let turbofish = self.are(b':', b':');
+                            let (mut asked, mut place) = (Vec::new(), end);
                             if turbofish {
                                 self.at += 2;
-                                self.arguments(&mut Vec::new())?;
+                                let first = self.token().range;
+                                self.arguments(&mut asked)?;
+                                place = over(first, self.tokens[self.at - 1].range);
                             }
                             if self.opens(b'(') {
-                                let (args, close) = self.args()?;
+                                let (mut args, close) = self.args()?;
+                                if args.is_empty()
+                                    && downcasts(&name)
+                                    && let Some(ty) = asked.pop()
+                                {
+                                    args.push(self.add(Node::Path(vec![ty]), place));
+                                }
                                 (close, Node::Method(id, name, args))
                             } else if turbofish {
                                 return Err(Stop::NoRust);

@@ -111,6 +111,7 @@ const PLAIN: &[&str] = &[
     "let x = if a { 1 } else { 2 } + 3; let y = match z { _ => 1 } - 1; &mut *x; &&x; --y; !(0..1).is_empty()",
     "#[allow(unused)] let x = 1; #[cfg(unix)] { y() } match z { #[cfg(a)] A => {} B => {} }",
     "let f: Box<dyn Fn(&str) -> Result<(), E> + Send + 'static> = g; let p = x as *const u8; let q: fn(u8) -> u8 = h;",
+    "if e.is::<m::E>() || e.downcast_ref::<Box<E>>().is_some() {} let e = x.collect::<Vec<u8>>().downcast::<super::E>()?;",
     "let x = a.b.0 .1; let y = crate::f(self::g, super::h, Self::K); é()",
 ];
 
@@ -128,7 +129,7 @@ fn plain_syntax_says_the_same_either_way() {
         }
     }
     // A type in front of a path, and letters beyond ASCII.
-    assert_eq!(unread, [PLAIN[13], PLAIN[19]]);
+    assert_eq!(unread, [PLAIN[13], PLAIN[20]]);
 }
 
 #[test]

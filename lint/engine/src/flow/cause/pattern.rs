@@ -74,6 +74,7 @@ impl Judge<'_> {
             "Ok" | "Some" | "Ready" => {
                 // What is inside the outcome of a deadline failed by itself, in time.
                 return match inside() {
+                    Cause::Unknown => self.downcast(at, depth),
                     Cause::Other(place, Why::Timeout) if deadline(self.scope, at) => {
                         Cause::Other(place, Why::Error)
                     }

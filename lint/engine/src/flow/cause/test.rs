@@ -67,6 +67,7 @@ impl Judge<'_> {
                 "is_ok" => self.error(to(*receiver)),
                 "contains" if ranges(body, *receiver) => Cause::Other(at, Why::Status),
                 "is_some" => self.ended(to(*receiver)),
+                "is_none" | "is_err" => self.downcast(to(*receiver), depth),
                 "unwrap_or" | "unwrap_or_default" | "unwrap_or_else" if args.len() <= 1 => {
                     self.fails(to(*receiver), depth)
                 }
@@ -87,6 +88,11 @@ impl Judge<'_> {
             "is_client_error" | "is_server_error" => return Cause::Other(at, Why::Status),
             "is_err" => return self.error(to(receiver)),
             "is_none" => return self.ended(to(receiver)),
+            "is" => return self.downcast(at, depth),
+            "is_some" | "is_ok" => match self.downcast(to(receiver), depth) {
+                Cause::Unknown => {}
+                cause => return cause,
+            },
             "is_timeout" | "is_elapsed" => return Cause::Other(at, Why::Timeout),
             "is_connect" | "is_closed" | "is_disconnected" if args.is_empty() => {
                 return Cause::Other(at, Why::Error);
