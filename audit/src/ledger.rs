@@ -235,10 +235,8 @@ pub(crate) struct Closed {
 
 impl<'p> Ledger<'p> {
     pub(crate) fn new(paths: &'p [String], terms: Terms, again: Again<'p>) -> Self {
-        // What is only put in order takes a quarter of the room.
-        let ordered = terms.room / 4;
-        let queue = Queue::new(terms.disorder, ordered, terms.carries.is_some());
-        let terms = Terms { room: terms.room - ordered, ..terms };
+        // What is only put in order takes as much again: an order that is given up is worse than a file that is written.
+        let queue = Queue::new(terms.disorder, terms.room, terms.carries.is_some());
         Ledger {
             paths,
             terms,

@@ -59,6 +59,8 @@ pub struct Options {
 
 /// Findings on their way to whoever shows them.
 const HANDED_OVER: usize = 64;
+/// Worker threads at most: more than that wait for each other.
+const MOST_THREADS: usize = 256;
 /// Files that are read side by side.
 const MOST_OPEN: usize = 256;
 /// Bytes that all files together read in one go.
@@ -78,7 +80,8 @@ const SMALL: usize = 10_000;
 const CARRIED: Nanos = 2 * 3600 * 1_000_000_000;
 
 impl Options {
-    /// Waiting records are a sixteenth of the memory: while clients are judged, their events take many times the room.
+    /// Records that are put in order are a sixteenth of the memory, and so are those that wait for their client's end: while
+    /// clients are judged, their events take many times the room.
     fn terms(&self, rows: bool) -> Terms {
         let memory = if self.memory == 0 { MEMORY } else { self.memory };
         let usual = if self.carries { CARRIED } else { HORIZON };
@@ -182,7 +185,7 @@ pub fn run_into(
     emit: &mut dyn FnMut(Finding),
     tables: Option<&mut Tables>,
 ) -> Summary {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads.min(MOST_THREADS)).build();
     // Findings are handed over as they are found; a slow reader of the output slows the run down, and fills no memory.
     let (give, found) = std::sync::mpsc::sync_channel(HANDED_OVER);
     std::thread::scope(|scope| {
@@ -432,10 +435,10 @@ fn out_of_order(paths: &[String], given: &Given, options: &Options) -> Option<Pr
         path: paths.first().cloned().unwrap_or_default(),
         place: None,
         message: format!(
-            "{} records came more than {seconds} s after others of a later time; findings may depend on the order",
+            "{} records came too late to be put in order, {seconds} s of log time or more than memory holds after others of a later time; findings may depend on the order",
             given.unordered
         ),
-        help: "give a longer --disorder, or sort the log by time".to_owned(),
+        help: "give a longer --disorder and more --memory, or sort the log by time".to_owned(),
         count: 1,
         lost: false,
     })

@@ -167,6 +167,14 @@ fn broken_bytes_and_odd_line_ends_are_read() {
 }
 
 #[test]
+fn blanks_before_an_object_say_nothing_and_before_other_text_they_stay() {
+    let (records, problems, _) =
+        read(b"{\"a\":1}\n  \t{\"a\":2}\r\n  at Main.java\n".to_vec(), limits(1 << 20, 7));
+    assert_eq!(texts(&records), ["{\"a\":1}", "{\"a\":2}", "  at Main.java"]);
+    assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[test]
 fn deep_nesting_is_cut_without_recursion() {
     let deep = format!("[{{\"a\":{}{}}},{{\"b\":1}}]", "[".repeat(100_000), "]".repeat(100_000));
     let (records, _, _) = read(deep.into_bytes(), Limits::default());

@@ -117,6 +117,12 @@ impl Lines {
             line = &line[3..];
             from += 3;
         }
+        // Blanks before a JSON object say nothing; before other text they may.
+        let trimmed = line.trim_ascii_start();
+        if trimmed.first() == Some(&b'{') {
+            from += line.len() - trimmed.len();
+            line = trimmed;
+        }
         if line.last() == Some(&b'\r') {
             line = &line[..line.len() - 1];
         }
