@@ -163,9 +163,13 @@ impl Formats {
             let name = file.name.clone();
             let plan = OnceLock::new();
             // A user's file may be wrong, which is told before anything is read.
-            if at >= SHIPPED.len() && is_mapped(&file) {
-                let compiled = Plan::compile(&file).map_err(|e| (name.clone(), e))?;
-                plan.get_or_init(|| Arc::new(compiled));
+            if at >= SHIPPED.len() {
+                let fault = |e| (name.clone(), e);
+                file.input.pattern.as_deref().map(mapping::expression).transpose().map_err(fault)?;
+                if is_mapped(&file) {
+                    let compiled = Plan::compile(&file).map_err(fault)?;
+                    plan.get_or_init(|| Arc::new(compiled));
+                }
             }
             formats.push(format(file, plan).map_err(|e| (name, e))?);
         }
@@ -276,5 +280,14 @@ mod tests {
         let plans = formats.all().iter().filter(|format| format.plan().is_some()).count();
         assert!(plans > 40, "{plans}");
         formats.detector.compile_all().expect("shipped patterns are expressions");
+    }
+
+    #[test]
+    fn a_mapping_of_a_users_own_is_refused_at_once_if_its_pattern_is_none() {
+        for how in ["reader = \"nginx\"", "vantage = \"proxy\""] {
+            let text = format!("schema = 1\nname = \"own\"\n{how}\n[input]\npattern = '('\n[detect]\n");
+            let refused = Formats::load(&[("own.toml".to_owned(), text)]).map(|_| ());
+            assert!(matches!(refused, Err((_, MappingError::Expression { .. }))), "{how}: {refused:?}");
+        }
     }
 }
