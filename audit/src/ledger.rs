@@ -65,7 +65,7 @@ impl Entry {
 /// What a ledger is told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    /// Bytes that waiting records may take in memory.
+    /// Bytes that waiting records may take in memory: those that are put in order, and again those that are filed.
     pub(crate) room: usize,
     /// Silence in log time after which a client or session is over, in nanoseconds.
     pub(crate) horizon: Nanos,

@@ -2,7 +2,7 @@
 //! Knows nothing of what they hold; nothing may depend on the order of their entries.
 
 /// How they hash.
-pub(crate) type BuildRapid = rapidhash::fast::RandomState;
+type BuildRapid = rapidhash::fast::RandomState;
 /// A map.
 pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, BuildRapid>;
 /// A set.

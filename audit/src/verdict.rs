@@ -114,7 +114,7 @@ pub(crate) fn hear(events: Vec<Event>, paths: &[String], whole: &Whole, part: &P
     let mut court = Court {
         paths,
         client: None,
-        resumes: std::collections::HashSet::default(),
+        resumes: HashSet::default(),
         given,
         findings: Vec::new(),
         costs: part.costs,

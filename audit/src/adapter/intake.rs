@@ -79,11 +79,9 @@ impl<'f> Intake<'f> {
         costs: Option<&'f Costs>,
     ) -> Self {
         let state = match Source::open(path, file, limits) {
-            Ok(source) => State::Reading(Box::new(Reading {
-                skims: costs.is_some(),
-                costs,
-                ..Reading::new(source, path, formats, keep)
-            })),
+            Ok(source) => {
+                State::Reading(Box::new(Reading { costs, ..Reading::new(source, path, formats, keep) }))
+            }
             Err(Refusal { problem, log }) => {
                 let format = problem.message.clone();
                 let summary =
@@ -132,8 +130,6 @@ struct Reading<'f> {
     tied: u64,
     records: u64,
     events: u64,
-    /// Ordinary records are given as such.
-    skims: bool,
     costs: Option<&'f Costs>,
 }
 
@@ -155,7 +151,6 @@ impl<'f> Reading<'f> {
             tied: 0,
             records: 0,
             events: 0,
-            skims: false,
             costs: None,
         }
     }
@@ -236,9 +231,9 @@ impl<'f> Reading<'f> {
         *self.counts.entry(format).or_default() += count;
     }
 
-    /// The format's number, if its records can be told at a glance.
+    /// The format's number, if this is a run, and its records can be told at a glance.
     fn glances(&self, format: usize) -> Option<u16> {
-        let plan = self.formats.get(format).plan().filter(|plan| self.skims && plan.can_glance());
+        let plan = self.formats.get(format).plan().filter(|plan| self.costs.is_some() && plan.can_glance());
         plan.and_then(|_| u16::try_from(format).ok())
     }
 

@@ -5,17 +5,15 @@
 //! before it any more: the latest beginning seen is then later than its own end by the disorder that the run was told. What
 //! comes later still is told of. A record that comes a second time is dropped here, so that nothing counts it twice.
 
+mod copies;
+
 use super::Entry;
 use super::route::hash;
 use crate::event::{Event, Nanos};
 use crate::order::Order;
-use crate::quick::{HashMap, HashSet};
-use std::collections::{BTreeMap, VecDeque};
-
-/// Digests of records that are kept, the latest: 2 MiB.
-const REMEMBERED: usize = 1 << 18;
-/// The same where exports follow each other, of which one may be given again: 8 MiB.
-const REMEMBERED_BETWEEN: usize = 1 << 20;
+use crate::quick::HashSet;
+use copies::{Recent, Twin, Twins};
+use std::collections::BTreeMap;
 
 /// A record in the queue.
 #[derive(Debug)]
@@ -61,77 +59,6 @@ pub(super) struct Queue {
     pub(super) again: u64,
 }
 
-/// What tells a copy from another record with the same bytes.
-#[derive(Clone, Copy, Debug)]
-struct Twin {
-    place: (u32, u64),
-    delivery: u64,
-    instance: Option<u64>,
-}
-
-impl Twin {
-    fn is_copy_of(&self, other: &Twin) -> bool {
-        let fits = |one: u64, other: u64| one == 0 || other == 0 || one == other;
-        self.place != other.place && fits(self.delivery, other.delivery) && self.instance == other.instance
-    }
-}
-
-/// The records of one moment, by the hash of their bytes: mostly there is one.
-#[derive(Debug, Default)]
-struct Twins {
-    moment: Option<(Nanos, Nanos)>,
-    first: Option<(u32, Twin)>,
-    others: HashMap<u32, Vec<Twin>>,
-}
-
-impl Twins {
-    /// Whether no copy of the record was here before it.
-    fn is_news(&mut self, moment: (Nanos, Nanos), seal: u32, twin: Twin) -> bool {
-        if self.moment != Some(moment) {
-            self.moment = Some(moment);
-            self.first = Some((seal, twin));
-            self.others.clear();
-            return true;
-        }
-        // A record of which nothing is known but its times may be another.
-        let firsts = self.first.iter().filter(|(other, _)| *other == seal).map(|(_, twin)| twin);
-        let mut known = firsts.chain(self.others.get(&seal).into_iter().flatten());
-        if seal != 0 && known.any(|other| other.is_copy_of(&twin)) {
-            return false;
-        }
-        self.others.entry(seal).or_default().push(twin);
-        true
-    }
-}
-
-/// Digests of the latest records, in the order in which they went.
-#[derive(Debug)]
-struct Recent {
-    most: usize,
-    digests: VecDeque<u64>,
-    /// The same to be looked up; made when something is.
-    index: Option<HashSet<u64>>,
-}
-
-impl Recent {
-    fn add(&mut self, digest: u64) {
-        if self.digests.len() >= self.most {
-            let oldest = self.digests.pop_front();
-            if let (Some(index), Some(oldest)) = (&mut self.index, oldest) {
-                index.remove(&oldest);
-            }
-        }
-        self.digests.push_back(digest);
-        if let Some(index) = &mut self.index {
-            index.insert(digest);
-        }
-    }
-
-    fn holds(&mut self, digest: u64) -> bool {
-        self.index.get_or_insert_with(|| self.digests.iter().copied().collect()).contains(&digest)
-    }
-}
-
 /// What a queue leaves for the next export.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Passed {
@@ -144,7 +71,6 @@ pub(super) struct Passed {
 impl Queue {
     /// `carries`: exports follow each other.
     pub(super) fn new(disorder: Nanos, room: usize, carries: bool) -> Queue {
-        let most = if carries { REMEMBERED_BETWEEN } else { REMEMBERED };
         Queue {
             disorder,
             room,
@@ -156,7 +82,7 @@ impl Queue {
             shut: (Nanos::MIN, Nanos::MIN),
             known: Nanos::MIN,
             few: Some(HashSet::default()),
-            recent: Recent { most, digests: VecDeque::new(), index: None },
+            recent: Recent::new(carries),
             last_late: None,
             twins: Twins::default(),
             late: 0,
@@ -171,13 +97,13 @@ impl Queue {
             self.shut = (newest.saturating_sub(self.disorder), Nanos::MIN);
             self.known = until.saturating_add(1);
         }
-        self.recent.digests = passed.digests.into();
+        self.recent.restore(passed.digests);
     }
 
     /// What the next export has to know.
     pub(super) fn passed(&mut self) -> Passed {
         let newest = (self.newest != Nanos::MIN).then_some((self.newest, self.known));
-        Passed { newest, digests: std::mem::take(&mut self.recent.digests).into() }
+        Passed { newest, digests: self.recent.take() }
     }
 
     /// Takes in what an earlier export left.
@@ -244,7 +170,8 @@ impl Queue {
         let half = self.count / 2;
         let mut gone = Vec::new();
         let later = self.waiting.split_off(&open);
-        for slots in std::mem::replace(&mut self.waiting, later).into_values() {
+        for mut slots in std::mem::replace(&mut self.waiting, later).into_values() {
+            in_order(&mut slots);
             self.let_go(slots, &mut gone);
         }
         let full = self.weight > self.room;
@@ -263,15 +190,15 @@ impl Queue {
     /// Gives all that is left, in order.
     pub(super) fn take_all(&mut self) -> Vec<Slot> {
         let mut gone = Vec::new();
-        while let Some((_, slots)) = self.waiting.pop_first() {
+        while let Some((_, mut slots)) = self.waiting.pop_first() {
+            in_order(&mut slots);
             self.let_go(slots, &mut gone);
         }
         gone
     }
 
-    /// Hands over some, in order, those left out that were here before.
-    fn let_go(&mut self, mut slots: Vec<Slot>, gone: &mut Vec<Slot>) {
-        in_order(&mut slots);
+    /// Hands over some that are in order, those left out that were here before.
+    fn let_go(&mut self, slots: Vec<Slot>, gone: &mut Vec<Slot>) {
         self.count -= slots.len();
         if let Some(last) = slots.last() {
             self.shut = self.shut.max((last.order.until, last.order.at));

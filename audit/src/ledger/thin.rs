@@ -41,9 +41,6 @@ const BESIDE: Nanos = 1_500_000_000;
 /// Programs behind one key of a client; with more, all is looked at.
 const MOST_CLASSES: usize = 8;
 
-type Map<K, V> = HashMap<K, V>;
-type Set<K> = HashSet<K>;
-
 /// Which skims a judgement needs, in their order; none: all of them.
 pub(super) fn needed(
     louds: &[Loud],
@@ -266,7 +263,7 @@ struct View {
 
 impl View {
     fn of(facts: &[Facts], louds: &[Loud], skims: &[(Skim, Beside<'_>)]) -> View {
-        let mut index: Map<u64, u32> = Map::default();
+        let mut index: HashMap<u64, u32> = HashMap::default();
         let mut held: Vec<Held> = Vec::new();
         let mut place = |session: u64, client: u64| {
             *index.entry(session).or_insert_with(|| {
@@ -353,8 +350,8 @@ impl View {
 
     /// What is equal in some fact to another record.
     fn equal(&mut self, facts: &[Facts], skims: &[(Skim, Beside<'_>)], keep: &mut Keep) {
-        let mut calls: Set<u32> = Set::default();
-        let mut events: Set<u32> = Set::default();
+        let mut calls: HashSet<u32> = HashSet::default();
+        let mut events: HashSet<u32> = HashSet::default();
         // Ids within a session, requests' and events' apart.
         let mut within: Vec<(u64, u8, u32)> = Vec::with_capacity(skims.len() * 2);
         let key = |session: u32, mark: u32| u64::from(session) << 32 | u64::from(mark);
@@ -407,7 +404,7 @@ impl View {
     /// What stands in the order of time beside something that is not ordinary.
     fn walk(&mut self, facts: &[Facts], skims: &[(Skim, Beside<'_>)], keep: &mut Keep) {
         let mut last_of_class: Vec<u32> = vec![NONE; self.classes];
-        let mut seen_classes: Set<(u32, u32)> = Set::default();
+        let mut seen_classes: HashSet<(u32, u32)> = HashSet::default();
         let mut wanted: Vec<u32> = Vec::new();
         for at in 0..self.recs.len() as u32 {
             let rec = self.recs[at as usize];
@@ -577,11 +574,11 @@ impl View {
 
     /// The first record and the first `initialize` of each class.
     fn firsts(&self) -> Vec<u32> {
-        let mut first: Map<u32, u32> = Map::default();
+        let mut first: HashMap<u32, u32> = HashMap::default();
         for held in self.held.iter().filter(|held| held.first != NONE) {
             first.entry(held.class).and_modify(|at| *at = held.first.min(*at)).or_insert(held.first);
         }
-        let mut opened: Map<u32, u32> = Map::default();
+        let mut opened: HashMap<u32, u32> = HashMap::default();
         for (at, _) in &self.inits {
             opened.entry(self.class(*at)).or_insert(*at);
         }
@@ -589,7 +586,7 @@ impl View {
     }
 
     fn last_inits(&self) -> Vec<u32> {
-        let mut last: Map<u32, u32> = Map::default();
+        let mut last: HashMap<u32, u32> = HashMap::default();
         for (at, _) in &self.inits {
             last.insert(self.class(*at), *at);
         }

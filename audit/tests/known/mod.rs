@@ -1,5 +1,4 @@
-//! The shipped formats, compiled once for all the runs of a test file: a run that is given none compiles them itself, which
-//! costs more than reading most recordings.
+//! The shipped formats, read once for all the runs of a test file: a run that is given none reads the mapping files itself.
 
 #![allow(dead_code, reason = "not every test file reads without a run")]
 

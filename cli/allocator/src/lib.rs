@@ -13,7 +13,8 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What jemalloc reads at its start. Records are allocated on one thread and freed on another, and with an arena for each
-/// thread what one of them freed lies idle while the others ask the system for more: a third of the peak, and no time.
+/// thread what one of them freed lies idle while the others ask the system for more: up to a third of the peak, and no time.
+/// What nobody asks for is given back after half a second.
 ///
 /// The one unsafe attribute of the project. Its risk: another symbol of this name, which the linker refuses, and a text
 /// that does not end, which the zero rules out.

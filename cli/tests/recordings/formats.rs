@@ -4,7 +4,6 @@ use super::command::{audit, findings, summary};
 use super::pass::{Told, hold_all, hold_shipped};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Fingerprints that a format shows.
 fn fingerprints(format: &str, out: &str) -> BTreeSet<String> {
@@ -35,7 +34,7 @@ fn fingerprints(format: &str, out: &str) -> BTreeSet<String> {
 }
 
 /// All formats of one run tell the same findings, and the run ends as each of them says.
-pub(crate) fn agree(_: &Path, told: &Told) {
+pub(crate) fn agree(told: &Told) {
     let (what, code) = (format!("{:?}", told.view), told.code);
     let text = |format| told.text(format);
     let found = findings(text("json"));

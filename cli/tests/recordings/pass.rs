@@ -65,7 +65,7 @@ fn pass(runs: &[PathBuf], which: Alone) -> Failures {
             hold("truth", run, &|| truth::stands(run, &told));
             if View::EACH.contains(&view) {
                 hold("secrets", run, &|| privacy::keeps_its_secrets(run, &told));
-                hold("formats", run, &|| formats::agree(run, &told));
+                hold("formats", run, &|| formats::agree(&told));
             }
             if view == View::All {
                 let turn = FORMATS[at % FORMATS.len()];

@@ -70,6 +70,22 @@ impl<V> Default for ByName<V> {
 }
 
 impl<V> ByName<V> {
+    /// With room for so many names before it grows; a power of two.
+    pub(crate) fn with_room(names: usize) -> Self {
+        ByName { entries: Vec::with_capacity(names), slots: vec![0; names * 2].into_boxed_slice() }
+    }
+
+    /// How many names there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The name of a number, with its value.
+    pub(crate) fn at(&self, number: u32) -> (&Name, &V) {
+        let entry = &self.entries[number as usize];
+        (&entry.name, &entry.value)
+    }
+
     /// The value of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&V> {
         if self.entries.is_empty() {
@@ -98,16 +114,22 @@ impl<V> ByName<V> {
 
     /// The value of a name, made where there is none yet.
     pub(crate) fn or_insert_with(&mut self, name: &Name, make: impl FnOnce() -> V) -> &mut V {
+        let number = self.number(name, hash(name.as_bytes()), || (name.clone(), make()));
+        &mut self.entries[number as usize].value
+    }
+
+    /// The number of a name whose letters were [`mix`]ed already, made where it has none yet.
+    pub(crate) fn number(&mut self, name: &str, hash: u32, make: impl FnOnce() -> (Name, V)) -> u32 {
         if (self.entries.len() + 1) * 2 > self.slots.len() {
             self.grow();
         }
-        let hash = hash(name.as_bytes());
         let slot = self.slot(name, hash);
         if self.slots[slot] == 0 {
-            self.entries.push(Entry { name: name.clone(), hash, value: make() });
+            let (name, value) = make();
+            self.entries.push(Entry { name, hash, value });
             self.slots[slot] = self.entries.len() as u32;
         }
-        &mut self.entries[self.slots[slot] as usize - 1].value
+        self.slots[slot] - 1
     }
 
     /// Where the name's number stands, or would stand.
@@ -147,12 +169,20 @@ impl<V: Default> ByName<V> {
     }
 }
 
-/// FNV-1a over the letters.
-fn hash(letters: &[u8]) -> u32 {
-    let mut hash = 0x811c_9dc5_u32;
+/// The hash of no letters.
+pub(crate) const HASH: u32 = 0x811c_9dc5;
+
+/// The hash with one letter more (FNV-1a).
+pub(crate) const fn mix(hash: u32, letter: u8) -> u32 {
+    (hash ^ letter as u32).wrapping_mul(0x0100_0193)
+}
+
+/// The hash of a name.
+pub(crate) fn hash(letters: &[u8]) -> u32 {
+    let mut hash = HASH;
     let mut at = 0;
     while at < letters.len() {
-        hash = (hash ^ u32::from(letters[at])).wrapping_mul(0x0100_0193);
+        hash = mix(hash, letters[at]);
         at += 1;
     }
     hash

@@ -1,10 +1,11 @@
 //! Cuts a text into tokens: words, literals, brackets with their partners, and marks of one letter.
 //! Knows how tokens are spelled, not what they mean together; what it is not sure of, it does not cut.
 
-use super::names::{HASH, Table, mix};
+use super::names::Table;
 use super::spelled::{integer, unescaped};
 use super::{Read, Stop};
 use crate::finding::Range;
+use crate::index::{HASH, mix};
 
 /// What a token is. Marks and brackets are told by their letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
