@@ -2,8 +2,8 @@
 //! Knows what makes two records speak of the same request; within one file they never do.
 
 use super::Contact;
-use crate::event::{Body, Message, Method, Nanos, SessionScope, Text};
-use crate::quick::HashMap;
+use crate::event::{Arguments, Body, Message, Method, Nanos, SessionScope, Text, ToolCall, Vantage};
+use crate::quick::{HashMap, HashSet};
 use crate::timeline::close::same_id;
 use std::collections::VecDeque;
 
@@ -18,6 +18,8 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
         return contacts;
     }
     let mut merged: Vec<Contact> = Vec::with_capacity(contacts.len());
+    let hops = Hops::of(&contacts);
+    let same = |a: &Contact, b: &Contact| same(a, b, &hops);
     // Indexes into `merged`, oldest first, by what vantages that log the session tell alike; others stand under `None`.
     let mut recent: HashMap<(Method, Option<u64>), VecDeque<usize>> = HashMap::default();
     // The newest contact with each request id: a gateway that maps sessions shows others on the hop behind.
@@ -41,7 +43,7 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
             twin = named.filter(fits).map(|at| (0, at));
         }
         if twin.is_none() && own.1.is_none() {
-            twin = nearest_of_any(&recent, &merged, &contact);
+            twin = nearest_of_any(&recent, &merged, &contact, &hops);
         }
         match twin {
             Some((_, at)) => merged[at].absorb(contact),
@@ -63,10 +65,11 @@ fn nearest_of_any(
     recent: &HashMap<(Method, Option<u64>), VecDeque<usize>>,
     merged: &[Contact],
     contact: &Contact,
+    hops: &Hops,
 ) -> Option<(Nanos, usize)> {
     let groups = recent.iter().filter(|((method, _), _)| *method == contact.exchange.method);
     let near = groups.flat_map(|(_, group)| group).filter(|at| contact.start - merged[**at].start <= APART);
-    near.filter(|at| same(&merged[**at], contact))
+    near.filter(|at| same(&merged[**at], contact, hops))
         .map(|at| ((contact.start - merged[*at].start).abs(), *at))
         .min()
 }
@@ -83,13 +86,38 @@ fn several_logs(contacts: &[Contact]) -> bool {
     contacts.windows(2).any(|pair| log(&pair[0]) != log(&pair[1]))
 }
 
-fn same(a: &Contact, b: &Contact) -> bool {
+/// The next hops that each log names.
+struct Hops(HashMap<(u32, Vantage), HashSet<Text>>);
+
+impl Hops {
+    fn of(contacts: &[Contact]) -> Hops {
+        let mut hops: HashMap<(u32, Vantage), HashSet<Text>> = HashMap::default();
+        for contact in contacts {
+            let named = hops.entry((contact.seen[0].origin.file, contact.seen[0].vantage)).or_default();
+            if let Some(upstream) = contact.upstream()
+                && !named.contains(upstream)
+            {
+                named.insert(upstream.into());
+            }
+        }
+        Hops(hops)
+    }
+
+    /// Whether a log that tells of `contact` names `upstream` as its next hop.
+    fn leads_to(&self, contact: &Contact, upstream: &str) -> bool {
+        let logs = contact.seen.iter().filter_map(|seen| self.0.get(&(seen.origin.file, seen.vantage)));
+        logs.into_iter().any(|named| named.contains(upstream))
+    }
+}
+
+fn same(a: &Contact, b: &Contact, hops: &Hops) -> bool {
     let pairs = || a.seen.iter().flat_map(|one| b.seen.iter().map(move |other| (one, other)));
     // One log tells of an exchange once; a file of traces holds the spans of several layers.
     if pairs().any(|(one, other)| one.origin.file == other.origin.file && one.vantage == other.vantage) {
         return false;
     }
-    if pairs().any(|(one, other)| one.vantage == other.vantage) && !next_hops(a, b) && !twice_told(a, b) {
+    if pairs().any(|(one, other)| one.vantage == other.vantage) && !next_hops(a, b, hops) && !twice_told(a, b)
+    {
         return false;
     }
     if let (Some(x), Some(y)) = (&a.keys.request, &b.keys.request)
@@ -113,15 +141,16 @@ fn same(a: &Contact, b: &Contact) -> bool {
 }
 
 /// Whether two records of one kind of log can be of two hops of one exchange, and not two exchanges of one hop whose log
-/// was split: each has its own next hop, and one lasted within the other.
-fn next_hops(a: &Contact, b: &Contact) -> bool {
+/// was split: each has its own next hop, to which the other's log never leads, and one lasted within the other.
+fn next_hops(a: &Contact, b: &Contact, hops: &Hops) -> bool {
     let (Some(one), Some(other)) = (a.upstream(), b.upstream()) else { return false };
     let (Some(end), Some(other_end)) = (a.end, b.end) else { return false };
     let slack = 2 * a.precision.max(b.precision);
     let within = |start: Nanos, end: Nanos, outer: Nanos, outer_end: Nanos| {
         start + slack >= outer && end <= outer_end + slack
     };
-    one != other && (within(a.start, end, b.start, other_end) || within(b.start, other_end, a.start, end))
+    let apart = one != other && !hops.leads_to(b, one) && !hops.leads_to(a, other);
+    apart && (within(a.start, end, b.start, other_end) || within(b.start, other_end, a.start, end))
 }
 
 /// How far apart two logs of one place may put the start of one exchange, besides their resolution: a capture's own delay
@@ -156,7 +185,18 @@ fn twice_told(a: &Contact, b: &Contact) -> bool {
         (Body::Unknown, Body::Unknown) if a.exchange.method == Method::Post => false,
         _ => ends(),
     };
-    together && told && (session || peers())
+    // One place hands one exchange to one next hop, and writes one set of arguments.
+    let alike = agree(&a.upstream(), &b.upstream(), false) && arguments(a, b);
+    together && told && alike && (session || peers())
+}
+
+/// Whether no call of the one has other arguments than the same of the other, as far as both tell them.
+fn arguments(a: &Contact, b: &Contact) -> bool {
+    let digest = |call: &ToolCall| match call.arguments {
+        Arguments::Canonical { digest, .. } => Some(digest),
+        _ => None,
+    };
+    a.calls().zip(b.calls()).all(|((_, a), (_, b))| agree(&digest(a), &digest(b), false))
 }
 
 /// Ids of two scopes never compare (a gateway maps them).
