@@ -9,7 +9,8 @@
 //! TIME run TOOL [SESSION] [#ID] started|effect|finished|aborted [by INSTANCE]
 //! also BREACH, BREACH
 //! ```
-//! Times are seconds. A story is seen by a capture with all bodies; `bare` before the method makes it an access log.
+//! Times are seconds. A story is seen by a capture with all bodies; `bare` before the method makes it an access log, `hop` a
+//! proxy's log with all bodies.
 
 use crate::adapter::rpc::{self, Keep};
 use crate::event::*;
@@ -51,6 +52,10 @@ fn event(at: u64, line: &str) -> Event {
         "bare" => {
             let method = words.next().expect("a method");
             (exchange(method, words, line, &mut identity, false), Vantage::Proxy, None)
+        }
+        "hop" => {
+            let method = words.next().expect("a method");
+            (exchange(method, words, line, &mut identity, true), Vantage::Proxy, None)
         }
         method => (exchange(method, words, line, &mut identity, true), Vantage::Capture, None),
     };

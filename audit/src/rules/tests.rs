@@ -1,3 +1,5 @@
+mod delivery;
+
 use super::notation;
 use super::*;
 use crate::verdict::judge;

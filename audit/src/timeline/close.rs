@@ -8,10 +8,12 @@ use unbroken_contract::close::{
 };
 use unbroken_contract::era::Era;
 
-/// Fewest bytes of an event stream that can hold the response to a call, without its id:
-/// `data:{"jsonrpc":"2.0","id":,"result":{"content":[]}}` and the blank line (`content` is required of a tool's result;
-/// an error or a task is longer). Fewer bytes prove that it was not delivered; chunk framing and headers only add.
-const LEAST_ANSWER: u64 = 54;
+/// Fewest bytes that can hold the response to a call, without its id: `{"jsonrpc":"2.0","id":,"result":{"content":[]}}`
+/// (`content` is required of a tool's result; an error or a task is longer). Fewer bytes prove that it was not delivered; chunk
+/// framing and headers only add.
+const LEAST_ANSWER: u64 = 47;
+/// What an event stream adds to it: `data:` and the blank line.
+const LEAST_FRAME: u64 = 7;
 
 /// Words about the session in place of 404, each learned from the very answer that holds them: a server that refuses a
 /// request with a session id and speaks of the session says that it does not know it (contract 3.1, field.md appendix).
@@ -35,13 +37,12 @@ pub fn delivered(contact: &Contact, id: Option<&RpcId>) -> Delivery {
             // An error without an id answers a POST with one request (JSON-RPC 2.0, section 5).
             (None, _) => matches!(outcome, RpcOutcome::Error { .. }),
         });
-        return if there { Delivery::All } else { Delivery::Missing };
+        return if there && !left_in_body(contact) { Delivery::All } else { Delivery::Missing };
     }
     if !contact.accepted() && contact.exchange.status.is_some() {
         return Delivery::Missing;
     }
-    let length = id.map_or(1, |id| id_text(id).len() as u64);
-    if bytes_below(contact.exchange.response.bytes, LEAST_ANSWER + length) {
+    if bytes_below(contact.exchange.response.bytes, least_answer(contact, id)) || left_in_body(contact) {
         return Delivery::Missing;
     }
     match contact.exchange.end.cause {
@@ -66,6 +67,23 @@ pub fn delivered(contact: &Contact, id: Option<&RpcId>) -> Delivery {
         }
         _ => Delivery::Unrecorded,
     }
+}
+
+/// Whether the client left while a JSON response was on its way, by the word of a hop or the server: such a body is one piece, and
+/// who had all of it has nothing left to break off. An event stream may be left once its response is there (contract 5), and
+/// what a capture beside the client holds has arrived.
+fn left_in_body(contact: &Contact) -> bool {
+    let response = &contact.exchange.response;
+    let left = matches!(contact.exchange.end.cause, Cause::ClientAbort | Cause::ClientTimeout);
+    let whole = response.media == Media::Json && response.events.is_none();
+    left && whole && vantage(contact) != close::Vantage::Client
+}
+
+/// Fewest bytes of a body that holds the response to `id`.
+fn least_answer(contact: &Contact, id: Option<&RpcId>) -> u64 {
+    let stream = contact.exchange.response.media == Media::EventStream;
+    let frame = if stream { LEAST_FRAME } else { 0 };
+    LEAST_ANSWER + frame + id.map_or(1, |id| id_text(id).len() as u64)
 }
 
 /// Whether an exchange of which no end is recorded lasted as long as a usual idle timeout, within half a second
@@ -110,10 +128,9 @@ fn bytes_below(bytes: Option<Bytes>, least: u64) -> bool {
 /// Whether a stream can have carried the response to `id`, as far as its bytes bound.
 #[must_use]
 pub fn could_carry(contact: &Contact, id: Option<&RpcId>) -> bool {
-    let length = id.map_or(1, |id| id_text(id).len() as u64);
     contact.accepted()
         && !contact.tells_bodies()
-        && !bytes_below(contact.exchange.response.bytes, LEAST_ANSWER + length)
+        && !bytes_below(contact.exchange.response.bytes, least_answer(contact, id))
 }
 
 /// Ids are compared as typed text; a log that keeps them untyped compares by the text alone.

@@ -142,6 +142,8 @@ fn one(
     let own = own_answer(contact, request.id.as_ref());
     let answered = own.map_or(Answered::Never, Answered::Own);
     let answered = match (answered, close::delivered(contact, request.id.as_ref())) {
+        // The server gave an answer, and the client was gone before it had all of it.
+        (_, Delivery::Missing) => Answered::Never,
         (Answered::Never, Delivery::All) => Answered::Own(Answer::Result),
         (Answered::Never, Delivery::Unrecorded) => Answered::Unrecorded,
         (answered, _) => answered,
