@@ -51,7 +51,7 @@ mod rerun;
 
 use super::Case;
 use super::response_undelivered::{self, is_undelivered};
-use crate::event::{Arguments, Cause};
+use crate::event::{Arguments, Cause, Vantage};
 use crate::finding::{Certainty, Role, SameBy, Step, Words};
 use crate::pair::{Chain, Closeness, closeness};
 use crate::proof::{Court, Draft, Print, answer, cut, foreign, plain, request};
@@ -171,7 +171,17 @@ fn certainty(timeline: &Timeline, sends: &[&Send], same_by: SameBy) -> (Certaint
     if sends.windows(2).any(|pair| closeness(timeline, pair[0], pair[1]) == Closeness::Far) {
         return (Certainty::Possible, Some("the client's own log would show that the last send is no new wish"));
     }
-    if !matches!(same_by, SameBy::Session | SameBy::Subject | SameBy::Trace | SameBy::OnlyClient) {
+    // A capture beside a client has one; a log of a hop or a server that names nobody's address may have any number.
+    let beside = |send: &&Send| {
+        let nearest = timeline.contacts[send.contact].seen[0].vantage;
+        matches!(nearest, Vantage::Client | Vantage::Capture)
+    };
+    let one = match same_by {
+        SameBy::Session | SameBy::Subject | SameBy::Trace => true,
+        SameBy::OnlyClient => sends.iter().all(beside),
+        SameBy::Connection | SameBy::Client | SameBy::Address => false,
+    };
+    if !one {
         return (
             Certainty::Likely,
             Some("an authenticated subject or a trace id would show that one client sent both"),

@@ -1,4 +1,5 @@
 mod delivery;
+mod identity;
 
 use super::notation;
 use super::*;
