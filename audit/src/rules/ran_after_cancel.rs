@@ -16,6 +16,15 @@
 //! also response-undelivered
 //! ```
 //!
+//! The end of the stream is not told, and the client went on:
+//! ```flagged
+//! 1.0 POST call pay #2 {"amount":40} version 2026-07-28 -> 200 sse cut
+//! 1.1 run pay #2 started
+//! 2.0-3.0 POST call pay #3 {"amount":40} version 2026-07-28 -> 200 answers #3
+//! 9.0 run pay #2 finished
+//! also response-undelivered, duplicate-invocation
+//! ```
+//!
 //! # Accepted
 //! ```accepted
 //! 1.0-2.0 POST call pay #2 {"amount":40} version 2026-07-28 -> 200 sse closed
@@ -27,13 +36,15 @@
 //! Tie the handler to the stream: stop it when the stream closes, before its effect.
 //!
 //! # Limits
-//! Needs the server's own log and the end of the stream. Within five seconds of the close it is a note: a handler may be past
+//! Needs the server's own log and the end of the stream. A HAR does not tell when a stream that broke off ended: there the call
+//! that was sent again shows that it had, and the finding is *likely*; without one there is none. Within five seconds of the close it is a note: a handler may be past
 //! the point where it can stop.
 
 use super::Case;
 use crate::event::{Nanos, Origin};
 use crate::finding::{Certainty, Role, Step};
 use crate::proof::{Court, Draft, cut, foreign, plain, request, seconds};
+use crate::timeline::Send;
 use unbroken_contract::breach::{Breach, Level};
 use unbroken_contract::era::Era;
 
@@ -45,17 +56,26 @@ const PAST_STOPPING: Nanos = 5_000_000_000;
 
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let timeline = case.timeline;
-    for send in timeline.sends.iter().filter(|send| send.era == Some(Era::Stateless) && send.unanswered()) {
-        let (Some(closed), Some(run)) = (send.closed, &send.run) else { continue };
+    let due = |send: &Send| send.era == Some(Era::Stateless) && send.unanswered();
+    for (at, send) in timeline.sends.iter().enumerate().filter(|(_, send)| due(send)) {
+        // Where the end of the stream is not told, the client had left it when it sent the call again.
+        let told = send.closed.is_some();
+        let again = || sent_again(case, at);
+        let (Some(closed), Some(run)) = (send.closed.or_else(again), &send.run) else { continue };
         let late: Option<(Nanos, Origin)> =
             [run.effect, run.finished].into_iter().flatten().find(|(at, _)| *at > closed);
         let Some((at, origin)) = late else { continue };
         let contact = &timeline.contacts[send.contact];
         let message = vec![
             foreign(&send.call.tool),
-            plain(format!(" ran on for {} after its stream was closed", seconds(at - closed))),
+            plain(match told {
+                true => format!(" ran on for {} after its stream was closed", seconds(at - closed)),
+                false => format!(" ran on for {} after it had been sent again", seconds(at - closed)),
+            }),
         ];
-        let mut draft = Draft::new(BREACH, Certainty::Proved, message, HELP);
+        let certainty = if told { Certainty::Proved } else { Certainty::Likely };
+        let mut draft = Draft::new(BREACH, certainty, message, HELP);
+        draft.missing = (!told).then_some("a log that tells when the stream ended would show that it was closed by then");
         draft.level = (at - closed <= PAST_STOPPING).then_some(Level::Note);
         draft.tool = Some(send.call.tool.clone());
         draft.proof.push(court.step(contact, Role::Send, request(contact)));
@@ -73,4 +93,11 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
         draft.print.contact(timeline, send.contact, send.id.as_ref()).text(&send.start.to_string());
         court.report(draft);
     }
+}
+
+/// When a send was repeated.
+fn sent_again(case: &Case<'_>, at: usize) -> Option<Nanos> {
+    let chain = &case.chains[*case.chain_of.get(&at)?];
+    let next = chain.sends.iter().find(|send| **send > at)?;
+    Some(case.timeline.sends[*next].start)
 }
