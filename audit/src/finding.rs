@@ -161,6 +161,12 @@ pub struct Finding {
     pub linked: Vec<String>,
     /// Stable id: the same for the same story in any split or order of the input.
     pub fingerprint: String,
+    /// By what it is known as a part of a story that was told before, if it can be one.
+    #[serde(skip)]
+    pub(crate) part_of: Option<String>,
+    /// By what later parts of its story are known.
+    #[serde(skip)]
+    pub(crate) parts: Vec<String>,
 }
 
 // The contract crate has no dependency, so serde is taught its two enums here.

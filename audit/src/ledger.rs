@@ -193,14 +193,20 @@ pub(crate) struct Ledger<'p> {
 #[derive(Debug, Default)]
 struct Told {
     prints: HashSet<u64>,
-    /// The finding that a send stands in, by what is known of it wherever it stands.
+    /// The finding that a send or another part of a story stands in, by what is known of it wherever it stands.
     sends: HashMap<u64, u64>,
 }
 
 impl Told {
     /// Whether a finding is told for the first time, and not a part of one that is out: of a call that was sent three times
-    /// one send may be done with when the others are looked at again.
+    /// one send may be done with when the others are looked at again, and a loop of tries can be longer than what is judged at a
+    /// time.
     fn is_news(&mut self, finding: &Finding) -> bool {
+        let told = finding.part_of.as_ref().and_then(|part| self.sends.get(&route::hash(part)).copied());
+        if let Some(story) = told {
+            self.sends.extend(finding.parts.iter().map(|part| (route::hash(part), story)));
+            return false;
+        }
         let print = route::hash(&finding.fingerprint);
         let place = |sent: &Sent| {
             let of = |text: &Option<String>| text.as_deref().map_or(0, route::hash);
@@ -216,6 +222,7 @@ impl Told {
             return false;
         }
         self.sends.extend(finding.sends.iter().map(|sent| (place(sent), print)));
+        self.sends.extend(finding.parts.iter().map(|part| (route::hash(part), print)));
         true
     }
 }

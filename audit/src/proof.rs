@@ -118,6 +118,8 @@ impl Court<'_> {
             missing: draft.missing.map(|missing| self.given.settling(missing)),
             linked: draft.linked,
             fingerprint,
+            part_of: draft.part_of,
+            parts: draft.parts,
         });
     }
 }
@@ -158,6 +160,10 @@ pub struct Draft {
     pub linked: Vec<String>,
     /// What the fingerprint is made of.
     pub print: Print,
+    /// Of a story that may have been told in part before: by what it was known then that this belongs to it.
+    pub part_of: Option<String>,
+    /// By what later parts of the story are known.
+    pub parts: Vec<String>,
 }
 
 impl Draft {
@@ -178,6 +184,8 @@ impl Draft {
             missing: None,
             linked: Vec::new(),
             print: Print::default(),
+            part_of: None,
+            parts: Vec::new(),
         }
     }
 }

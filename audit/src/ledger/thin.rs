@@ -11,7 +11,7 @@
 //! - records that delivered an event id which a resume presents or brings, or which the session has twice: all rules on
 //!   cursors and replays, `event-id-reused`, `unowned-resume`;
 //! - of a session with a record that is not ordinary: the last request (what a client suffered before it is made up for), the
-//!   last one before an `initialize` that follows directly, the last POST, the DELETE, the first request without recorded bodies (`session-discarded`, `orphaned-session`, `session-ended-on-transient`,
+//!   last one before an `initialize` that follows directly, the first call (one that was answered ends a loop of tries), the last POST, the DELETE, the first request without recorded bodies (`session-discarded`, `orphaned-session`, `session-ended-on-transient`,
 //!   `clamped-cursor`), and the `initialize` that follows in the client (also for reconnects);
 //! - of a session with a refusal: all that follows it, and the first and last record of each instance
 //!   (`expired-session-kept`, `session-misrouted`, `retention-too-short`, `unknown-session-not-404`);
@@ -213,6 +213,8 @@ struct Held {
     changed: bool,
     who: Vec<u32>,
     last_request: u32,
+    /// The first call.
+    called: u32,
     unbodied: bool,
     refused: bool,
     odd: bool,
@@ -237,6 +239,7 @@ impl Held {
             changed: false,
             who: Vec::new(),
             last_request: NONE,
+            called: NONE,
             unbodied: false,
             refused: false,
             odd: false,
@@ -472,6 +475,9 @@ impl View {
             }
             if skim.kind == Kind::Request {
                 held.last_request = at;
+                if skim.call != 0 && held.called == NONE {
+                    held.called = at;
+                }
             }
             let answers = matches!(skim.kind, Kind::Request | Kind::Initialize);
             if answers && !skim.bodies && held.loud && !std::mem::replace(&mut held.unbodied, true) {
@@ -492,7 +498,7 @@ impl View {
         let refused = facts.iter().any(|facts| facts.refused);
         let mut wanted: Vec<u32> = Vec::new();
         for held in self.held.iter().filter(|held| held.loud) {
-            wanted.extend([held.last_request, held.last_post, held.deleted]);
+            wanted.extend([held.last_request, held.called, held.last_post, held.deleted]);
             if held.refused {
                 wanted.push(held.last_skim);
                 wanted.extend(held.served.iter().flat_map(|(_, first, last)| [*first, *last]));
