@@ -8,10 +8,11 @@ use crate::adapter::loose::Step;
 use crate::event::{Event, Nanos, Text};
 use crate::given::Given;
 use crate::join::Known;
+use crate::ledger::{Common, Passed, Ways};
 use serde::{Deserialize, Serialize};
 
 /// The first line. The number is raised with every change of the form, also of an event's.
-const HEAD: &[u8] = b"unbroken-state 2\n";
+const HEAD: &[u8] = b"unbroken-state 3\n";
 /// What every version's first line begins with.
 const ANY_HEAD: &[u8] = b"unbroken-state ";
 
@@ -20,8 +21,16 @@ const ANY_HEAD: &[u8] = b"unbroken-state ";
 pub struct Carried {
     /// Paths of the files that the records' origins point to.
     pub(crate) paths: Vec<String>,
-    /// Records of clients and sessions that are not over, in the order of time.
+    /// Records that are not done with, in the order of time.
     pub(crate) records: Vec<Waits>,
+    /// Clients that wait: the key of each, and when a part of it was judged last.
+    pub(crate) clients: Vec<(u64, Nanos)>,
+    /// What is known of them, where they all wait in one place.
+    pub(crate) common: Option<Common>,
+    /// Where else records find their client.
+    pub(crate) ways: Ways,
+    /// The log's time, and when it was last looked for clients whose time has come.
+    pub(crate) clock: Option<(Nanos, Nanos)>,
     /// Fingerprints that are out, as hashes, with the log's time when they were told.
     pub(crate) told: Vec<(u64, Nanos)>,
     /// Sends that stand in a finding that is out, as hashes, with it and the log's time.
@@ -32,10 +41,8 @@ pub struct Carried {
     pub(crate) remarked: Option<(Nanos, Nanos)>,
     /// There was more than one client.
     pub(crate) others: bool,
-    /// The latest beginning and the latest end of all records so far.
-    pub(crate) newest: Option<(Nanos, Nanos)>,
-    /// Digests of the latest records, so that one that comes again is known.
-    pub(crate) digests: Vec<u64>,
+    /// How far the order of all has come, and the latest records, so that one that comes again is known.
+    pub(crate) passed: Passed,
     /// Steps of exchanges that are going on.
     pub(crate) loose: Vec<Step>,
     /// The logs that there were.
@@ -48,8 +55,18 @@ pub struct Carried {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Waits {
     pub(crate) event: Event,
-    /// It was counted already, and stays as the beginning of a session that goes on.
-    pub(crate) counted: bool,
+    /// What is known of its calls, as a number.
+    pub(crate) mark: u64,
+    pub(crate) stage: Stage,
+}
+
+/// How far a record has come.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Stage {
+    /// Others may yet overtake it; with what it weighs and whether it was read as an ordinary one.
+    Queued { weight: u32, ordinary: bool },
+    /// It is one of a client's; `counted`: already, and it stays as the beginning of a session that goes on.
+    Filed { client: u32, counted: bool },
 }
 
 /// What one tool declared at one path.

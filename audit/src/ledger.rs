@@ -30,8 +30,11 @@ use crate::table::Tables;
 use crate::verdict::{self, Counts, Heard, Part, Tally, Whole};
 use codec::Writer;
 use docket::{Cut, Docket, File, Judged};
+pub(crate) use queue::Passed;
 use queue::{Queue, Slot};
 use route::Routes;
+pub(crate) use route::Ways;
+use serde::{Deserialize, Serialize};
 use spill::Spill;
 
 /// Records of one client before half of them is judged: some ten megabytes, if all are read in full. Every record counts
@@ -187,6 +190,33 @@ pub(crate) struct Ledger<'p> {
     before: carry::Before,
     /// An earlier export told of more clients than one.
     others: bool,
+    /// Files of this export; those behind them are of earlier ones.
+    own: usize,
+    /// All records are in one place.
+    common: Option<Common>,
+}
+
+/// Between exports so few records wait that they are judged as a whole, and no client has to be told from another: there are as
+/// few of them as in an input that is small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Common {
+    /// How many wait.
+    records: usize,
+    /// The key of the first client.
+    first: Option<u64>,
+    /// There was another.
+    several: bool,
+}
+
+impl Common {
+    fn note(&mut self, entry: &Entry) {
+        let key = match entry {
+            Entry::Event(event, _) => route::client(event),
+            Entry::Skim(skim, _) => skim.client,
+        };
+        self.several |= key.is_some() && self.first.is_some() && key != self.first;
+        self.first = self.first.or(key);
+    }
 }
 
 /// Findings that are out.
@@ -266,6 +296,8 @@ impl<'p> Ledger<'p> {
             told: Told::default(),
             before: carry::Before::default(),
             others: false,
+            own: paths.len(),
+            common: terms.carries.map(|_| Common::default()),
         }
     }
 
@@ -291,7 +323,7 @@ impl<'p> Ledger<'p> {
     /// Takes the records that come next in the order of all.
     fn follow(&mut self, slots: Vec<Slot>, emit: &mut Emit<'_>) {
         if self.is_filing {
-            return slots.into_iter().for_each(|slot| self.put(slot.entry, slot.counted, emit));
+            return slots.into_iter().for_each(|slot| self.put(slot.entry, emit));
         }
         self.first.extend(slots);
         if self.first.len() > self.terms.small {
@@ -305,7 +337,7 @@ impl<'p> Ledger<'p> {
         self.whole.clocks = Some(self.clocks());
         self.whole.others = true;
         for slot in std::mem::take(&mut self.first) {
-            self.put(slot.entry, slot.counted, emit);
+            self.put(slot.entry, emit);
         }
     }
 
@@ -326,7 +358,8 @@ impl<'p> Ledger<'p> {
     /// What the first records tell of the clocks; one log has one.
     fn clocks(&self) -> Clocks {
         let before = &self.before.clocks;
-        if self.paths.len() < 2 && before.is_empty() {
+        // The pieces of one log have one clock, in whatever runs they come.
+        if self.own < 2 && before.is_empty() {
             return Clocks::default();
         }
         let Again { recall, formats, keep, .. } = &self.again;
@@ -346,10 +379,25 @@ impl<'p> Ledger<'p> {
         clocks
     }
 
-    /// Files a record; `counted`: an earlier judgement has counted it.
-    fn put(&mut self, entry: Entry, counted: bool, emit: &mut Emit<'_>) {
+    /// Files a record.
+    fn put(&mut self, entry: Entry, emit: &mut Emit<'_>) {
+        self.pass(entry.moment(), emit);
+        match &entry {
+            Entry::Event(event, _) => route::note(event, &mut self.whole),
+            Entry::Skim(skim, _) => {
+                let plan = self.again.formats.get(usize::from(skim.format)).plan();
+                plan.into_iter().for_each(|plan| self.whole.given.note_vantage(plan.vantage()));
+            }
+        }
+        self.file(entry, false, emit);
+        if self.common.is_some_and(|common| common.records > self.terms.small) {
+            self.part_ways(emit);
+        }
+    }
+
+    /// Puts a record to its client; `counted`: an earlier judgement has counted it.
+    fn file(&mut self, entry: Entry, counted: bool, emit: &mut Emit<'_>) {
         let at = entry.moment();
-        self.pass(at, emit);
         let (clients, free) = (&mut self.clients, &mut self.free);
         let open = |key| {
             let waiting = Waiting { key, ..Waiting::default() };
@@ -364,16 +412,13 @@ impl<'p> Ledger<'p> {
                 }
             }
         };
-        let index = match &entry {
-            Entry::Event(event, _) => {
-                route::note(event, &mut self.whole);
-                self.routes.find(event, open)
+        let index = match (&mut self.common, &entry) {
+            (Some(common), entry) => {
+                common.note(entry);
+                self.routes.common(open)
             }
-            Entry::Skim(skim, _) => {
-                let plan = self.again.formats.get(usize::from(skim.format)).plan();
-                plan.into_iter().for_each(|plan| self.whole.given.note_vantage(plan.vantage()));
-                self.routes.find_skim(skim, open)
-            }
+            (None, Entry::Event(event, _)) => self.routes.find(event, open),
+            (None, Entry::Skim(skim, _)) => self.routes.find_skim(skim, open),
         };
         let client = self.clients[index as usize].as_mut().expect("a route leads to a client that waits");
         let before = client.size();
@@ -384,12 +429,14 @@ impl<'p> Ledger<'p> {
             }
             Entry::Skim(skim, along) => {
                 skim.write(&along.ids, along.text.as_deref(), &mut client.skims);
-                client.note(at, skim.end, false);
+                client.note(at, skim.end, counted);
             }
         }
+        let records = client.records;
+        self.common.iter_mut().for_each(|common| common.records = records as usize);
         // A text that makes room for a shorter one can leave a writer smaller than before.
         self.held = self.held + client.size() - before;
-        if client.records >= MOST {
+        if records >= MOST && self.common.is_none() {
             self.judge(&[(index, Cut::Half)], emit);
         }
         if self.held > self.terms.room {
@@ -419,7 +466,9 @@ impl<'p> Ledger<'p> {
         let mut due: Vec<(Nanos, u32, Cut)> = waiting
             .filter_map(|(at, client)| {
                 // Half of what is looked at is done then: more often would judge the same records again and again.
-                let old = client.first < cut.saturating_sub(horizon) && client.judged <= cut;
+                // Few records cost little.
+                let stretch = if self.common.is_some() { 0 } else { horizon };
+                let old = client.first < cut.saturating_sub(stretch) && client.judged <= cut;
                 let cut = match client.last < cut {
                     true => Cut::None,
                     false if old => Cut::At { moment: cut, horizon },
@@ -488,6 +537,10 @@ impl<'p> Ledger<'p> {
 
     /// Judges clients, each up to its cut or as a whole, and forgets what is done.
     fn judge(&mut self, clients: &[(u32, Cut)], emit: &mut Emit<'_>) {
+        if let Some(common) = &self.common {
+            // Where none is done with, all there are stand side by side.
+            self.whole.others = common.several && (self.others || self.given.early > 0);
+        }
         // A fixed number at a time: how many threads there are must not show in the order of the findings.
         let mut rest = clients.iter().peekable();
         while rest.peek().is_some() {
@@ -558,11 +611,27 @@ impl<'p> Ledger<'p> {
 
     /// Judges what is left.
     pub(crate) fn finish(mut self, emit: &mut Emit<'_>) -> Closed {
-        self.flush(emit);
         let mut carried = None;
         if self.terms.carries.is_some() {
             carried = Some(self.carry_on(emit));
-        } else if self.is_large {
+        } else {
+            self.flush(emit);
+            self.judge_rest(emit);
+        }
+        self.tables.sort();
+        Closed {
+            counts: self.tally.finish(),
+            tables: self.tables,
+            given: self.given,
+            broken: self.spill.broken(),
+            lost: self.again.recall.lost(),
+            carried,
+        }
+    }
+
+    /// Judges what is left of an input that is the only one.
+    fn judge_rest(&mut self, emit: &mut Emit<'_>) {
+        if self.is_large {
             let early = self.given.early;
             self.whole.others = early > 0 || self.clients.iter().flatten().count() > 1;
             let waiting =
@@ -575,15 +644,6 @@ impl<'p> Ledger<'p> {
             self.given.early = early;
         } else {
             self.judge_small(emit);
-        }
-        self.tables.sort();
-        Closed {
-            counts: self.tally.finish(),
-            tables: self.tables,
-            given: self.given,
-            broken: self.spill.broken(),
-            lost: self.again.recall.lost(),
-            carried,
         }
     }
 

@@ -55,6 +55,11 @@ impl Order {
         }
     }
 
+    /// The order that the record had as an ordinary one, of which no more than that is told ([`Order::of_skim`]).
+    pub(crate) fn ordinary(self) -> Order {
+        Order { number: 0, ..self }
+    }
+
     /// What is the same in every copy of a record, as one hash; `delivery` is the id that its shipper gave it.
     pub(crate) fn digest(&self, delivery: u64) -> u64 {
         let mut bytes = [0; 32];

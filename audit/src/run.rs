@@ -33,7 +33,7 @@ pub struct Options {
     /// Bytes of memory that the run may take; 0: the default (256 MiB).
     pub memory: usize,
     /// Silence in log time after which a client or session of an input that is not small is over, in
-    /// nanoseconds; 0: the default (30 minutes).
+    /// nanoseconds; 0: the default (2 hours).
     pub horizon: Nanos,
     /// How far behind the others in log time a record may come, in nanoseconds; 0: the default (1 minute). Clients are judged
     /// that much later.
@@ -68,24 +68,20 @@ const MOST_READ: usize = 16 << 20;
 /// Memory where nobody says how much.
 const MEMORY: usize = 256 << 20;
 /// Silence after which nothing more is expected, where nobody says how long. Idle timeouts of servers and balancers are
-/// minutes; a client that comes back later than this starts anew.
-const HORIZON: Nanos = 30 * 60 * 1_000_000_000;
+/// minutes, and an equal call is taken for the same wish for an hour.
+const HORIZON: Nanos = 2 * 3600 * 1_000_000_000;
 /// How far out of order records may be, where nobody says.
 const DISORDER: Nanos = 60 * 1_000_000_000;
 
 /// Records that are judged as a whole where nobody says how many: some ten megabytes of facts.
 const SMALL: usize = 10_000;
 
-/// The same between exports: an equal call is taken for the same wish for an hour, and what is carried takes no memory.
-const CARRIED: Nanos = 2 * 3600 * 1_000_000_000;
-
 impl Options {
     /// Records that are put in order are a sixteenth of the memory, and so are those that wait for their client's end: while
     /// clients are judged, their events take many times the room.
     fn terms(&self, rows: bool) -> Terms {
         let memory = if self.memory == 0 { MEMORY } else { self.memory };
-        let usual = if self.carries { CARRIED } else { HORIZON };
-        let horizon = if self.horizon == 0 { usual } else { self.horizon };
+        let horizon = if self.horizon == 0 { HORIZON } else { self.horizon };
         let disorder = if self.disorder == 0 { DISORDER } else { self.disorder };
         let small = if self.small == 0 { SMALL } else { self.small };
         let carries = match (self.carries, self.last) {

@@ -239,3 +239,95 @@ fn generated_traffic_by_the_hour_gives_the_findings_of_the_whole() {
         assert_eq!(exchanges, written.lines, "every record is counted once");
     }
 }
+
+/// One client of one session that is never silent and has far more records than are judged at a time, with calls that were cut
+/// and sent again, and such as went on beside each other under one id, at several instances.
+fn busy(records: u64) -> String {
+    let mut text = String::new();
+    let mut line = |at: u64, length: u64, id: u64, amount: u64, end: &str, instance: u64| {
+        let (second, milli) = (at / 1000 % 60, at % 1000);
+        let (hour, minute) = (10 + at / 3_600_000, at / 60_000 % 60);
+        let (events, content) = match end {
+            "complete" => (format!(r#"[{{"id":null,"kind":"response","rpc_id":{id}}}]"#), "application/json"),
+            _ => ("[]".to_owned(), "text/event-stream"),
+        };
+        text += &format!(
+            r#"{{"ts":"2026-03-02T{hour:02}:{minute:02}:{second:02}.{milli:03}Z","remote_addr":"203.0.113.9","user_agent":"a/1","auth_sub":"one","method":"POST","path":"/mcp","status":200,"req_headers":{{"mcp-session-id":"one","last-event-id":null,"mcp-protocol-version":"2025-06-18"}},"resp_headers":{{"mcp-session-id":null,"content-type":"{content}"}},"request_body":"{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"pay\",\"arguments\":{{\"amount\":{amount}}}}}}}","response_events":{events},"duration_ms":{length}.0,"termination":"{end}","upstream":"10.0.0.{instance}:8080"}}"#
+        );
+        text.push('\n');
+    };
+    for n in 0..records {
+        let at = n * 400;
+        match n % 40 {
+            0 => line(at, 300, n, n, "upstream_reset", 1),
+            // Ids of two programs on one session need not differ, nor need their requests wait for each other.
+            1 => line(at, 900, 1, n, "complete", 1),
+            2 => line(at, 300, 1, n, "complete", 2),
+            9 => line(at, 100, n, n - 9, "complete", 1),
+            _ => line(at, 200, n, n, "complete", 1 + n % 3),
+        }
+    }
+    text
+}
+
+#[test]
+fn a_busy_client_is_judged_alike_wherever_its_log_is_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = busy(24_000);
+    let path = folder.path().join("whole.jsonl");
+    std::fs::write(&path, &text).unwrap();
+    let (expected, exchanges) = by_pieces(&[vec![path.clone()]], &options());
+    assert!(expected.len() > 500 && exchanges == 24_000, "{} {exchanges}", expected.len());
+    assert_eq!(whole(&[path], &options()), expected);
+    let lines: Vec<&str> = text.lines().collect();
+    for cuts in [vec![8_000], vec![1, 8_191, 8_192, 16_385], vec![5_001, 12_002, 12_003, 20_041, 23_999]] {
+        let ends = cuts.iter().copied().chain([lines.len()]);
+        let mut from = 0;
+        let exports: Vec<Vec<PathBuf>> = ends
+            .map(|to| {
+                let path = folder.path().join(format!("{from}-{to}.jsonl"));
+                std::fs::write(&path, lines[from..to].join("\n") + "\n").unwrap();
+                from = to;
+                vec![path]
+            })
+            .collect();
+        let (found, counted) = by_pieces(&exports, &options());
+        let odd = |a: &[String], b: &[String]| a.iter().filter(|one| !b.contains(one)).count();
+        assert_eq!((odd(&expected, &found), odd(&found, &expected), counted), (0, 0, exchanges), "{cuts:?}");
+    }
+}
+
+/// One client that tries one call again and again, each time on a new session, a try every `step` seconds.
+fn tries(count: u64, step: u64) -> String {
+    let mut text = String::new();
+    let mut line = |at: u64, sent: &str, opened: &str, body: &str, end: &str| {
+        let (minute, second) = (at / 60, at % 60);
+        text += &format!(
+            r#"{{"ts":"2026-03-02T10:{minute:02}:{second:02}.000Z","remote_addr":"203.0.113.9","user_agent":"a/1","auth_sub":"one","method":"POST","path":"/mcp","status":200,"req_headers":{{"mcp-session-id":{sent},"last-event-id":null,"mcp-protocol-version":null}},"resp_headers":{{"mcp-session-id":{opened},"content-type":"text/event-stream"}},"request_body":"{body}","response_events":[],"duration_ms":10.0,"termination":"{end}","upstream":"10.0.0.1:8080"}}"#
+        );
+        text.push('\n');
+    };
+    for n in 0..count {
+        let session = format!("\"s{n}\"");
+        let opens = r#"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}"#;
+        let call = r#"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"pay\",\"arguments\":{\"amount\":1}}}"#;
+        line(n * step, "null", &session, opens, "complete");
+        line(n * step + 2, &session, "null", call, "upstream_reset");
+    }
+    text
+}
+
+#[test]
+fn one_loop_of_tries_is_one_finding_however_long_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.jsonl");
+    std::fs::write(&path, tries(40, 50)).unwrap();
+    let dropped = |options: &Options| {
+        let found = whole(std::slice::from_ref(&path), options);
+        found.iter().filter(|one| one.contains("\"session-discarded\"")).count()
+    };
+    assert_eq!(dropped(&options()), 1, "judged at once");
+    // The client is never silent for so long, so it is judged in stretches.
+    let stretches = Options { small: 1, horizon: 120_000_000_000, disorder: 1_000_000_000, ..options() };
+    assert_eq!(dropped(&stretches), 1, "judged in stretches");
+}

@@ -25,7 +25,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "0", hide_default_value = true)]
     pub(crate) memory: usize,
     /// Silence in log time, as in 45m, after which a client of a log of more than 10,000 records is judged
-    /// [default: 30m]
+    /// [default: 2h]
     #[arg(long, value_name = "TIME", value_parser = span, default_value = "0s", hide_default_value = true)]
     pub(crate) horizon: i64,
     /// How far behind the others in log time a record may come, as in 5m [default: 1m]

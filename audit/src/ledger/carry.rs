@@ -1,15 +1,15 @@
 //! The ledger between two exports: taken up where the last one left it, and left where the next one takes it up.
 //! Knows what waits; how it is kept is for [`crate::carry`].
 
-use super::docket::{Fate, Loud};
-use super::queue::{Passed, Slot};
-use super::{Carries, Cut, Emit, Entry, Ledger, docket, route};
-use crate::carry::{Carried, Waits};
+use super::queue::Slot;
+use super::route::Routes;
+use super::{Carries, Cut, Emit, Entry, Ledger, Waiting, docket, route};
+use crate::carry::{Carried, Stage, Waits};
 use crate::event::{Event, Nanos};
 use crate::join::{Clocks, Known};
-use crate::mapping::CallMark;
-use crate::order::{Order, moment};
-use crate::verdict::{self, Heard, Part, Places};
+use crate::order::{Order, moment, until};
+use crate::quick::HashMap;
+use crate::skim::{Along, Skim};
 use std::collections::BTreeMap;
 
 /// How long what was told is kept in mind after it, in nanoseconds of log time: what a finding rests on is forgotten long before.
@@ -27,32 +27,65 @@ impl Ledger<'_> {
     /// Takes over what the last export left; its records' files are those from `first` on.
     pub(crate) fn restore(&mut self, carried: Carried, first: u32) {
         let Carried {
-            mut records,
+            records,
+            clients,
+            common,
+            ways,
+            clock,
             told,
             sends,
             tools,
             remarked,
             others,
-            newest,
-            digests,
+            passed,
             clocks,
             given,
             paths: _,
             loose: _,
         } = carried;
-        records.iter_mut().for_each(|waits| waits.event.origin.file += first);
         self.told.prints.extend(told.iter().map(|(print, _)| *print));
         self.told.sends.extend(sends.iter().map(|(send, print, _)| (*send, *print)));
         self.whole.tools.restore(&tools);
         self.whole.remarked = remarked;
         self.whole.given = given;
         self.others = others;
+        self.own = first as usize;
+        self.common = common;
+        (self.now, self.swept) = clock.unwrap_or((Nanos::MIN, Nanos::MIN));
         let told = told.into_iter().collect();
         let sends = sends.into_iter().map(|(send, _, at)| (send, at)).collect();
         self.before = Before { told, sends, clocks };
-        self.queue.restore(Passed { newest, digests });
-        for Waits { event, counted } in records {
-            self.queue.take_back(event, counted);
+        self.queue.restore(passed);
+        self.routes.restore(ways);
+        for (key, judged) in clients {
+            self.routes.reopen(key, self.clients.len() as u32);
+            self.clients.push(Some(Waiting { key, judged, ..Waiting::default() }));
+        }
+        for waits in records {
+            self.take_back(waits, first);
+        }
+    }
+
+    /// Puts a record where it was when the last export ended.
+    fn take_back(&mut self, waits: Waits, first: u32) {
+        let Waits { mut event, mark, stage } = waits;
+        event.origin.file += first;
+        let mark = docket::marked(mark);
+        match stage {
+            Stage::Queued { weight, ordinary } => {
+                self.queue.put(Slot::again(Entry::Event(Box::new(event), mark), weight, ordinary));
+            }
+            Stage::Filed { client: index, counted } => {
+                // A number that leads nowhere is not written, and a checksum holds the file together.
+                let Some(Some(client)) = self.clients.get_mut(index as usize) else { return };
+                if let Some(session) = route::session(&event) {
+                    self.routes.rejoin(route::hash(session), index);
+                }
+                let before = client.size();
+                docket::write(&mut client.writer, &event, mark, counted);
+                client.note(moment(&event), until(&event), counted);
+                self.held = self.held + client.size() - before;
+            }
         }
     }
 
@@ -62,22 +95,26 @@ impl Ledger<'_> {
         waits.then(|| self.queue.newest.saturating_sub(self.terms.horizon))
     }
 
-    /// Judges what is over, all of it if this is the last export, and hands over the rest.
+    /// Hands over what is not done with, as it is: where one export ends and the next begins decides nothing. If this is the
+    /// last one, all is judged.
     pub(super) fn carry_on(&mut self, emit: &mut Emit<'_>) -> Carried {
-        let horizon = self.terms.horizon;
-        let all = self.terms.carries == Some(Carries::All);
-        let cut_at = |now: Nanos| match all {
-            true => Cut::None,
-            false => Cut::At { moment: now.saturating_sub(horizon), horizon },
-        };
-        let mut records = if self.is_large {
-            self.judge_clients(cut_at(self.now), emit);
-            self.take_waiting()
-        } else {
-            self.judge_whole(&cut_at, emit)
-        };
+        // However few they are: those of other exports are judged client by client too.
+        if !self.is_large {
+            self.queue.open();
+            self.is_large = true;
+        }
+        match self.terms.carries {
+            Some(Carries::All) => {
+                self.flush(emit);
+                self.judge_clients(emit);
+            }
+            _ => self.pause(emit),
+        }
+        self.others |= self.given.early > 0;
         // What is over is nobody's early end here.
         self.given.early = 0;
+        let (clients, numbers) = self.waiting_clients();
+        let mut records = self.take_waiting(&numbers);
         records.sort_by_key(|waits| Order::of(&waits.event));
         let paths = name_files(&mut records, self.paths);
         let since = self.now.saturating_sub(REMEMBERED);
@@ -89,97 +126,121 @@ impl Ledger<'_> {
         let sends = sends.map(|(send, print)| (*send, *print, at(self.before.sends.get(send))));
         let mut sends: Vec<(u64, u64, Nanos)> = sends.filter(|(.., at)| *at >= since).collect();
         sends.sort_unstable();
-        let (tools, remarked, others) = (self.whole.tools.declared(), self.whole.remarked, self.others);
-        let given = self.whole.given;
-        let Passed { newest, digests } = self.queue.passed();
-        let clocks = self.whole.clocks.as_ref().map(Clocks::handed_on).unwrap_or_default();
         Carried {
             paths,
             records,
+            clients,
+            common: self.common,
+            ways: self.routes.ways(&numbers),
+            clock: (self.now != Nanos::MIN).then_some((self.now, self.swept)),
             told,
             sends,
-            tools,
-            remarked,
-            others,
-            newest,
-            digests,
-            clocks,
-            given,
+            tools: self.whole.tools.declared(),
+            remarked: self.whole.remarked,
+            others: self.others,
+            passed: self.queue.passed(),
+            clocks: self.whole.clocks.as_ref().map(Clocks::handed_on).unwrap_or_default(),
+            given: self.whole.given,
             loose: Vec::new(),
         }
     }
 
-    /// Judges a small input as a whole, and gives what goes on.
-    fn judge_whole(&mut self, cut: &dyn Fn(Nanos) -> Cut, emit: &mut Emit<'_>) -> Vec<Waits> {
-        self.whole.clocks = Some(self.clocks());
-        let mut louds: Vec<Loud> = Vec::with_capacity(self.first.len());
-        let again = &self.again;
-        for Slot { entry, counted, .. } in std::mem::take(&mut self.first) {
-            let mut add = |event| louds.push(Loud { mark: CallMark::Unknown, counted, event });
-            match entry {
-                Entry::Event(event, _) => add(*event),
-                Entry::Skim(skim, along) => {
-                    let text = along.text.as_deref();
-                    docket::recall(&again.recall, again.formats, again.keep, &skim, text, &mut add);
-                }
-            }
+    /// Files what no other record can overtake any more.
+    fn pause(&mut self, emit: &mut Emit<'_>) {
+        if self.queue.is_due() {
+            let slots = self.queue.take();
+            self.follow(slots, emit);
         }
-        self.now = louds.iter().map(|loud| moment(&loud.event)).fold(self.now, Nanos::max);
-        let mut clients: Vec<u64> = louds.iter().filter_map(|loud| route::client(&loud.event)).collect();
-        clients.sort_unstable();
-        clients.dedup();
-        louds.iter().for_each(|loud| route::note(&loud.event, &mut self.whole));
-        let cut = cut(self.now);
-        let fates = docket::fates_of(&louds, cut);
-        let whole = cut == Cut::None && louds.iter().all(|loud| !loud.counted);
-        let done: Option<Places> = (!whole).then(|| {
-            let over =
-                louds.iter().zip(&fates).filter(|(loud, fate)| **fate != Fate::GoesOn && !loud.counted);
-            over.map(|(loud, _)| (loud.event.origin.file, loud.event.origin.offset)).collect()
-        });
-        self.whole.others = self.others;
-        self.others |= clients.len() > 1;
-        let events: Vec<Event> = louds.iter().map(|loud| loud.event.clone()).collect();
-        let part = Part { done: done.as_ref(), rows: self.terms.rows, ..Part::ALL };
-        let Heard { mut findings, tally, tables } = verdict::hear(events, self.paths, &self.whole, &part);
-        self.tally.add(tally);
-        self.tables.add(tables);
-        findings.retain(|finding| self.told.is_news(finding));
-        findings.into_iter().for_each(emit);
-        let goes_on =
-            louds.into_iter().zip(fates).filter(|(_, fate)| cut != Cut::None && *fate != Fate::Over);
-        let waits = |(loud, fate): (Loud, Fate)| Waits {
-            event: loud.event,
-            counted: loud.counted || fate == Fate::Carried,
-        };
-        goes_on.map(waits).collect()
+        if !self.is_filing {
+            self.begin_filing(emit);
+        }
+        self.given.unordered = self.queue.late;
+        self.given.again = self.queue.again;
     }
 
-    fn judge_clients(&mut self, cut: Cut, emit: &mut Emit<'_>) {
+    /// Goes on client by client.
+    pub(super) fn part_ways(&mut self, emit: &mut Emit<'_>) {
+        self.common = None;
+        self.whole.others = true;
+        let mut entries: Vec<(Order, Entry, bool)> = Vec::new();
+        let mut judged = Nanos::MIN;
+        for client in &mut self.clients {
+            let Some(mut client) = client.take() else { continue };
+            judged = judged.max(client.judged);
+            let louds = self.spill.take(&mut client.away, std::mem::take(&mut client.writer).bytes);
+            let skims = self.spill.take(&mut client.skims_away, std::mem::take(&mut client.skims));
+            entries.extend(docket::louds(&louds).map(|loud| {
+                let order = Order::of(&loud.event);
+                (order, Entry::Event(Box::new(loud.event), loud.mark), loud.counted)
+            }));
+            entries.extend(docket::skims(&skims).map(|(skim, beside)| {
+                let along = Along { ids: beside.ids().collect(), text: beside.text.map(Into::into) };
+                (Order::of_skim(&skim), Entry::Skim(skim, along), skim.counted)
+            }));
+        }
+        (self.clients, self.free, self.held) = (Vec::new(), Vec::new(), 0);
+        self.routes = Routes::default();
+        entries.sort_by_key(|(order, ..)| (order.until, *order));
+        for (_, entry, counted) in entries {
+            self.file(entry, counted, emit);
+        }
+        self.clients.iter_mut().flatten().for_each(|client| client.judged = client.judged.max(judged));
+    }
+
+    fn judge_clients(&mut self, emit: &mut Emit<'_>) {
         let waiting = (0..).zip(&self.clients).filter_map(|(at, client)| Some((client.as_ref()?.first, at)));
         let mut waiting: Vec<(Nanos, u32)> = waiting.collect();
         self.others |= waiting.len() > 1 || self.given.early > 0;
+        // Of those in one place there may be no other ([`Ledger::judge`]).
         self.whole.others = self.others;
         waiting.sort_unstable();
-        let all: Vec<(u32, Cut)> = waiting.into_iter().map(|(_, at)| (at, cut)).collect();
+        let all: Vec<(u32, Cut)> = waiting.into_iter().map(|(_, at)| (at, Cut::None)).collect();
         self.judge(&all, emit);
     }
 
-    fn take_waiting(&mut self) -> Vec<Waits> {
+    /// The clients that wait, and the number of each among them.
+    fn waiting_clients(&self) -> (Vec<(u64, Nanos)>, HashMap<u32, u32>) {
+        let mut clients = Vec::new();
+        let mut numbers = HashMap::default();
+        for (index, client) in (0..).zip(&self.clients) {
+            let Some(client) = client else { continue };
+            numbers.insert(index, clients.len() as u32);
+            clients.push((client.key, client.judged));
+        }
+        (clients, numbers)
+    }
+
+    fn take_waiting(&mut self, numbers: &HashMap<u32, u32>) -> Vec<Waits> {
         let mut records = Vec::new();
-        for at in 0..self.clients.len() {
-            let Some(client) = self.clients[at].as_mut() else { continue };
-            let louds = std::mem::take(&mut client.writer).bytes;
-            let louds = self.spill.take(&mut client.away, louds);
-            let skims = std::mem::take(&mut client.skims);
-            let skims = self.spill.take(&mut client.skims_away, skims);
-            records
-                .extend(docket::louds(&louds).map(|loud| Waits { event: loud.event, counted: loud.counted }));
-            let again = &self.again;
+        let again = &self.again;
+        // The file of an ordinary record need not be there the next time.
+        let recall = |skim: &Skim, text: Option<&[u8]>, stage: Stage, records: &mut Vec<Waits>| {
+            let mark = docket::code(docket::mark_of(skim));
+            let mut add = |event: Event| records.push(Waits { event, mark, stage });
+            docket::recall(&again.recall, again.formats, again.keep, skim, text, &mut add);
+        };
+        for (index, client) in (0..).zip(&mut self.clients) {
+            let (Some(waiting), Some(number)) = (client, numbers.get(&index)) else { continue };
+            let louds = std::mem::take(&mut waiting.writer).bytes;
+            let louds = self.spill.take(&mut waiting.away, louds);
+            let skims = std::mem::take(&mut waiting.skims);
+            let skims = self.spill.take(&mut waiting.skims_away, skims);
+            records.extend(docket::louds(&louds).map(|loud| {
+                let stage = Stage::Filed { client: *number, counted: loud.counted };
+                Waits { event: loud.event, mark: docket::code(loud.mark), stage }
+            }));
             for (skim, beside) in docket::skims(&skims) {
-                let mut add = |event: Event| records.push(Waits { event, counted: skim.counted });
-                // Its file need not be there the next time.
-                docket::recall(&again.recall, again.formats, again.keep, &skim, beside.text, &mut add);
+                let stage = Stage::Filed { client: *number, counted: skim.counted };
+                recall(&skim, beside.text, stage, &mut records);
+            }
+        }
+        for Slot { entry, weight, ordinary, .. } in self.queue.leave() {
+            let stage = Stage::Queued { weight, ordinary };
+            match entry {
+                Entry::Event(event, mark) => {
+                    records.push(Waits { event: *event, mark: docket::code(mark), stage });
+                }
+                Entry::Skim(skim, along) => recall(&skim, along.text.as_deref(), stage, &mut records),
             }
         }
         records

@@ -190,14 +190,35 @@ pub(super) fn recall(
     }
 }
 
-/// Appends a record that is not ordinary to those that wait.
-pub(super) fn write(writer: &mut Writer, event: &Event, mark: CallMark, counted: bool) {
-    let code = match mark {
+/// A mark as a number.
+pub(super) fn code(mark: CallMark) -> u64 {
+    match mark {
         CallMark::None => 0,
         CallMark::Unknown => 1,
         CallMark::One(call) => u64::from(call) << 2 | 2,
-    };
-    writer.write(&(code << 1 | u64::from(counted))).expect("a number can be written");
+    }
+}
+
+/// The mark of a number.
+pub(super) fn marked(code: u64) -> CallMark {
+    match code {
+        0 => CallMark::None,
+        1 => CallMark::Unknown,
+        call => CallMark::One((call >> 2) as u32),
+    }
+}
+
+/// The mark of an ordinary record.
+pub(super) fn mark_of(skim: &Skim) -> CallMark {
+    match skim.kind {
+        skim::Kind::Request if skim.call != 0 => CallMark::One(skim.call),
+        _ => CallMark::None,
+    }
+}
+
+/// Appends a record that is not ordinary to those that wait.
+pub(super) fn write(writer: &mut Writer, event: &Event, mark: CallMark, counted: bool) {
+    writer.write(&(code(mark) << 1 | u64::from(counted))).expect("a number can be written");
     writer.write(event).expect("an event holds nothing that cannot be written");
 }
 
@@ -209,12 +230,7 @@ pub(super) fn louds(pieces: &[Vec<u8>]) -> impl Iterator<Item = Loud> {
         std::iter::from_fn(move || {
             let code = reader.read::<u64>().ok().flatten()?;
             let event = reader.read::<Event>().ok().flatten()?;
-            let mark = match code >> 1 {
-                0 => CallMark::None,
-                1 => CallMark::Unknown,
-                call => CallMark::One((call >> 2) as u32),
-            };
-            Some(Loud { mark, counted: code & 1 == 1, event })
+            Some(Loud { mark: marked(code >> 1), counted: code & 1 == 1, event })
         })
     })
 }
@@ -245,12 +261,6 @@ fn of_skim(skim: &Skim) -> Glance {
         opens: skim.kind == skim::Kind::Initialize,
         counted: skim.counted,
     }
-}
-
-/// What becomes of records that are judged as a whole, whoever they are of.
-pub(super) fn fates_of(louds: &[Loud], cut: Cut) -> Vec<Fate> {
-    let glances: Vec<Glance> = louds.iter().map(of_loud).collect();
-    fates(&glances, cut)
 }
 
 /// What becomes of a record after a judgement.

@@ -9,10 +9,11 @@ mod copies;
 
 use super::Entry;
 use super::route::hash;
-use crate::event::{Event, Nanos};
+use crate::event::Nanos;
 use crate::order::Order;
 use crate::quick::HashSet;
 use copies::{Recent, Twin, Twins};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A record in the queue.
@@ -20,10 +21,24 @@ use std::collections::BTreeMap;
 pub(super) struct Slot {
     order: Order,
     pub(super) entry: Entry,
-    /// An earlier judgement has counted it.
-    pub(super) counted: bool,
-    /// An earlier export left it.
-    restored: bool,
+    /// About how many bytes it takes, as it was first read.
+    pub(super) weight: u32,
+    /// It was first read as an ordinary one.
+    pub(super) ordinary: bool,
+}
+
+impl Slot {
+    fn new(entry: Entry) -> Slot {
+        let ordinary = matches!(entry, Entry::Skim(..));
+        Slot { order: order(&entry), weight: weight(&entry), ordinary, entry }
+    }
+
+    /// One that waited in the queue of an earlier export: `weight` and `ordinary` as they were there, so that nothing goes
+    /// another way than it would have gone.
+    pub(super) fn again(entry: Entry, weight: u32, ordinary: bool) -> Slot {
+        let order = order(&entry);
+        Slot { order: if ordinary { order.ordinary() } else { order }, weight, ordinary, entry }
+    }
 }
 
 /// The queue.
@@ -59,13 +74,21 @@ pub(super) struct Queue {
     pub(super) again: u64,
 }
 
-/// What a queue leaves for the next export.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Passed {
-    /// The latest beginning, and the latest end.
-    pub(super) newest: Option<(Nanos, Nanos)>,
-    /// Digests of the latest records.
-    pub(super) digests: Vec<u64>,
+/// What a queue leaves for the next export, beside the records in it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Passed {
+    /// Times as in [`Queue`]; none: there was no record.
+    times: Option<Times>,
+    /// Digests of the latest records that were let go.
+    digests: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Times {
+    newest: Nanos,
+    due: Nanos,
+    shut: (Nanos, Nanos),
+    known: Nanos,
 }
 
 impl Queue {
@@ -92,24 +115,24 @@ impl Queue {
 
     /// Goes on where another export ended.
     pub(super) fn restore(&mut self, passed: Passed) {
-        if let Some((newest, until)) = passed.newest {
-            self.newest = newest;
-            self.shut = (newest.saturating_sub(self.disorder), Nanos::MIN);
-            self.known = until.saturating_add(1);
+        if let Some(Times { newest, due, shut, known }) = passed.times {
+            (self.newest, self.due, self.shut) = (newest, due, shut);
+            // One of that very moment may be a copy too.
+            self.known = known.saturating_add(1);
         }
         self.recent.restore(passed.digests);
     }
 
     /// What the next export has to know.
     pub(super) fn passed(&mut self) -> Passed {
-        let newest = (self.newest != Nanos::MIN).then_some((self.newest, self.known));
-        Passed { newest, digests: self.recent.take() }
+        let Queue { newest, due, shut, known, .. } = *self;
+        let times = (newest != Nanos::MIN).then_some(Times { newest, due, shut, known });
+        Passed { times, digests: self.recent.take() }
     }
 
-    /// Takes in what an earlier export left.
-    pub(super) fn take_back(&mut self, event: Event, counted: bool) {
-        let entry = Entry::Event(Box::new(event), crate::mapping::CallMark::Unknown);
-        self.put(Slot { order: order(&entry), entry, counted, restored: true });
+    /// Takes out what waits, as it is: the next export goes on with it.
+    pub(super) fn leave(&mut self) -> Vec<Slot> {
+        std::mem::take(&mut self.waiting).into_values().flatten().collect()
     }
 
     /// Takes a record in; one that was here before is dropped.
@@ -129,15 +152,16 @@ impl Queue {
             }
         }
         self.late += u64::from(late);
-        self.put(Slot { order, entry, counted: false, restored: false });
+        self.put(Slot::new(entry));
     }
 
-    fn put(&mut self, slot: Slot) {
+    /// Puts a record among those that wait.
+    pub(super) fn put(&mut self, slot: Slot) {
         if let Some(few) = &mut self.few {
             few.insert(slot.order.digest(delivery(&slot.entry)));
         }
         self.newest = self.newest.max(slot.order.at);
-        self.weight += weight(&slot.entry);
+        self.weight += slot.weight as usize;
         self.count += 1;
         let stretch = slot.order.until.div_euclid(self.stretch());
         self.waiting.entry(stretch).or_default().push(slot);
@@ -206,15 +230,15 @@ impl Queue {
         }
         let Queue { weight: waits, twins, recent, .. } = self;
         let news = |slot: &Slot| {
-            *waits -= weight(&slot.entry);
+            *waits -= slot.weight as usize;
             let delivery = delivery(&slot.entry);
             let instance = match &slot.entry {
-                Entry::Event(event, _) => event.instance.as_deref().map(hash),
-                Entry::Skim(..) => None,
+                Entry::Event(event, _) if !slot.ordinary => event.instance.as_deref().map(hash),
+                _ => None,
             };
             let twin = Twin { place: slot.order.place(), delivery, instance };
             let news = twins.is_news((slot.order.until, slot.order.at), slot.order.seal(), twin);
-            if news && !slot.restored {
+            if news {
                 recent.add(slot.order.digest(delivery));
             }
             news
@@ -245,10 +269,10 @@ fn delivery(entry: &Entry) -> u64 {
 }
 
 /// About how many bytes a record takes.
-fn weight(entry: &Entry) -> usize {
+fn weight(entry: &Entry) -> u32 {
     use crate::event::What;
     const SLOT: usize = 300;
-    match entry {
+    let bytes = match entry {
         Entry::Skim(_, along) => {
             SLOT + along.ids.len() * 4 + along.text.as_ref().map_or(0, |text| text.len())
         }
@@ -259,7 +283,8 @@ fn weight(entry: &Entry) -> usize {
             }
             _ => SLOT + 700,
         },
-    }
+    };
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::event::{Body, Event, Message, Nanos, RpcOutcome, What};
 use crate::quick::HashMap;
 use crate::skim::Skim;
 use crate::verdict::Whole;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Tools that are kept in mind; a server has dozens, a log full of made-up names has any number.
@@ -28,13 +29,52 @@ pub(super) struct Routes {
 }
 
 /// By what a client is found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum Link {
     Session(u64),
     Client(u64),
 }
 
+/// What is known of routes beside the clients and records that wait.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ways {
+    tools: Vec<(u64, u32)>,
+    connections: Vec<(u64, Link)>,
+}
+
 impl Routes {
+    /// What the next export has to know; `numbers`: of each client, its number there.
+    pub(super) fn ways(&self, numbers: &HashMap<u32, u32>) -> Ways {
+        let tools = self.tools.iter().filter_map(|(tool, index)| Some((*tool, *numbers.get(index)?)));
+        let mut tools: Vec<(u64, u32)> = tools.collect();
+        tools.sort_unstable();
+        let used = self.used.iter().filter_map(|key| Some((*key, *self.connections.get(key)?)));
+        Ways { tools, connections: used.collect() }
+    }
+
+    /// Goes on with what an earlier export knew.
+    pub(super) fn restore(&mut self, ways: Ways) {
+        self.tools = ways.tools.into_iter().collect();
+        self.used = ways.connections.iter().map(|(key, _)| *key).collect();
+        self.connections = ways.connections.into_iter().collect();
+    }
+
+    /// The one place of all records; `open` makes it.
+    pub(super) fn common(&mut self, open: impl FnOnce(u64) -> u32) -> u32 {
+        let key = hash("");
+        *self.clients.entry(key).or_insert_with(|| open(key))
+    }
+
+    /// A client that waited in an earlier export.
+    pub(super) fn reopen(&mut self, key: u64, index: u32) {
+        self.clients.insert(key, index);
+    }
+
+    /// A session of it.
+    pub(super) fn rejoin(&mut self, session: u64, index: u32) {
+        self.sessions.insert(session, index);
+    }
+
     /// The place of an ordinary record's client.
     pub(super) fn find_skim(&mut self, skim: &Skim, open: impl FnOnce(u64) -> u32) -> u32 {
         let index = match self.sessions.get(&skim.session) {
