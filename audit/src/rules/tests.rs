@@ -1,4 +1,5 @@
 mod delivery;
+mod guards;
 mod identity;
 
 use super::notation;
