@@ -12,7 +12,7 @@ use crate::ledger::{Common, Passed, Ways};
 use serde::{Deserialize, Serialize};
 
 /// The first line. The number is raised with every change of the form, also of an event's.
-const HEAD: &[u8] = b"unbroken-state 3\n";
+const HEAD: &[u8] = b"unbroken-state 4\n";
 /// What every version's first line begins with.
 const ANY_HEAD: &[u8] = b"unbroken-state ";
 

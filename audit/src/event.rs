@@ -13,8 +13,8 @@ pub type Text = Box<str>;
 /// never by their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Origin {
-    /// A hash of the record's bytes; 0 until it is read.
-    pub seal: u32,
+    /// A hash of the record's bytes, so wide that records of one moment are copies where it is equal; 0 until it is read.
+    pub seal: u64,
     /// Index into the run's list of files, which is sorted by content identity and not by argument order.
     pub file: u32,
     /// Byte offset of the record in the decompressed stream (for records of a document: of the entry).

@@ -15,23 +15,40 @@ pub(crate) struct Order {
     pub(crate) at: Nanos,
     /// The last moment that it speaks of.
     pub(crate) until: Nanos,
-    /// What comes first by the protocol.
-    rank: u8,
-    /// The JSON-RPC id, where it is a small number.
-    number: u32,
+    /// What comes first by the protocol, then the JSON-RPC id, where it is a small number.
+    rank: Rank,
     /// A hash of the record's bytes.
-    seal: u32,
+    seal: u64,
     /// Of two copies of one record, the one that is shown.
     file: u32,
     offset: u64,
 }
 
+/// A place in the protocol's order with a JSON-RPC id behind it, in one number, as a great many of these wait and are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank(u32);
+
+impl Rank {
+    /// Bits of the id; a larger one counts as none.
+    const NUMBER: u32 = 28;
+
+    fn of(rank: u8, number: u32) -> Rank {
+        let number = if number >> Rank::NUMBER == 0 { number } else { 0 };
+        Rank(u32::from(rank) << Rank::NUMBER | number)
+    }
+
+    fn without_number(self) -> Rank {
+        Rank(self.0 >> Rank::NUMBER << Rank::NUMBER)
+    }
+}
+
 impl Order {
     pub(crate) fn of(event: &Event) -> Order {
         let (rank, number) = rank(&event.what);
+        let rank = Rank::of(rank, number);
         let origin = event.origin;
         let (at, until) = (moment(event), until(event));
-        Order { at, until, rank, number, seal: origin.seal, file: origin.file, offset: origin.offset }
+        Order { at, until, rank, seal: origin.seal, file: origin.file, offset: origin.offset }
     }
 
     /// The order of an ordinary record. Its request's id is not told; requests of one moment are looked at in full.
@@ -47,8 +64,7 @@ impl Order {
         Order {
             at: skim.start,
             until,
-            rank,
-            number: 0,
+            rank: Rank::of(rank, 0),
             seal: origin.seal,
             file: origin.file,
             offset: origin.offset,
@@ -57,13 +73,13 @@ impl Order {
 
     /// The order that the record had as an ordinary one, of which no more than that is told ([`Order::of_skim`]).
     pub(crate) fn ordinary(self) -> Order {
-        Order { number: 0, ..self }
+        Order { rank: self.rank.without_number(), ..self }
     }
 
     /// What is the same in every copy of a record, as one hash; `delivery` is the id that its shipper gave it.
     pub(crate) fn digest(&self, delivery: u64) -> u64 {
         let mut bytes = [0; 32];
-        let parts = [self.at as u64, self.until as u64, u64::from(self.seal), delivery];
+        let parts = [self.at as u64, self.until as u64, self.seal, delivery];
         for (slot, part) in bytes.chunks_exact_mut(8).zip(parts) {
             slot.copy_from_slice(&part.to_le_bytes());
         }
@@ -74,7 +90,7 @@ impl Order {
         (self.file, self.offset)
     }
 
-    pub(crate) fn seal(&self) -> u32 {
+    pub(crate) fn seal(&self) -> u64 {
         self.seal
     }
 }

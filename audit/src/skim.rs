@@ -66,13 +66,13 @@ pub(crate) fn fold(hash: u64) -> u32 {
     ((hash >> 32) as u32 ^ hash as u32).max(1)
 }
 
-/// Hash of a record's bytes.
-pub(crate) fn seal(bytes: &[u8]) -> u32 {
-    fold(rapidhash::v3::rapidhash_v3(bytes))
+/// Hash of a record's bytes; never 0. It alone decides that a record is a copy of another one of its moment.
+pub(crate) fn seal(bytes: &[u8]) -> u64 {
+    rapidhash::v3::rapidhash_v3(bytes).max(1)
 }
 
 /// Bytes of a skim without its event ids.
-const FIXED: usize = 84;
+const FIXED: usize = 88;
 /// Event ids of one record that are noted; a record with more is not ordinary.
 pub(crate) const MOST_IDS: usize = 200;
 
@@ -110,7 +110,7 @@ impl Skim {
     pub(crate) fn read<'b>(bytes: &mut &'b [u8]) -> Option<(Skim, Beside<'b>)> {
         let mut rest = *bytes;
         let (file, offset, line) = (four(&mut rest)?, eight(&mut rest)?, eight(&mut rest)?);
-        let (length, seal) = (four(&mut rest)?, four(&mut rest)?);
+        let (length, seal) = (four(&mut rest)?, eight(&mut rest)?);
         let format = take(&mut rest).map(u16::from_le_bytes)?;
         let (start, end) = (eight(&mut rest)? as i64, eight(&mut rest)? as i64);
         let (session, client) = (eight(&mut rest)?, eight(&mut rest)?);
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let skim = |n: u64, kind| Skim {
-            origin: Origin { seal: 5, file: 3, offset: n << 40, place: Place::Line(n) },
+            origin: Origin { seal: u64::MAX - n, file: 3, offset: n << 40, place: Place::Line(n) },
             length: 830,
             format: 7,
             kind,

@@ -295,7 +295,7 @@ mod tests {
 
     const S: Nanos = 1_000_000_000;
 
-    fn entry(start: Nanos, end: Nanos, seal: u32, offset: u64) -> Entry {
+    fn entry(start: Nanos, end: Nanos, seal: u64, offset: u64) -> Entry {
         let origin = Origin { seal, file: 0, offset, place: Place::Line(offset) };
         let skim = Skim {
             origin,
@@ -318,14 +318,14 @@ mod tests {
         Entry::Skim(skim, Along::default())
     }
 
-    fn seals(slots: &[Slot]) -> Vec<u32> {
+    fn seals(slots: &[Slot]) -> Vec<u64> {
         slots.iter().map(|slot| slot.order.seal()).collect()
     }
 
     #[test]
     fn records_go_in_one_order_however_they_came_and_only_when_none_can_come_before() {
-        let mut records: Vec<(Nanos, Nanos, u32)> =
-            (1..200).map(|n| (i64::from(n) * S / 3, i64::from(n) * S / 3 + S, n)).collect();
+        let mut records: Vec<(Nanos, Nanos, u64)> =
+            (1..200).map(|n| (n * S / 3, n * S / 3 + S, n as u64)).collect();
         let mut straight = Vec::new();
         for by in [1, 7, 53, 59] {
             // Not farther than what a third of a second and the disorder allow.
@@ -354,7 +354,7 @@ mod tests {
         let mut queue = Queue::new(60 * S, usize::MAX, false);
         queue.open();
         for n in 1..=300 {
-            queue.push(entry(i64::from(n) * S, i64::from(n) * S, n, u64::from(n)));
+            queue.push(entry(n * S, n * S, n as u64, n as u64));
             if queue.is_due() {
                 queue.take();
             }
@@ -373,7 +373,7 @@ mod tests {
         let passed = queue.passed();
         let mut next = Queue::new(60 * S, usize::MAX, false);
         next.restore(passed);
-        (1..=300).for_each(|n| next.push(entry(i64::from(n) * S, i64::from(n) * S, n, u64::from(n))));
+        (1..=300).for_each(|n| next.push(entry(n * S, n * S, n as u64, n as u64)));
         assert!(next.take_all().is_empty(), "the same export again");
     }
 
@@ -382,7 +382,7 @@ mod tests {
         let mut queue = Queue::new(60 * S, 10_000, false);
         queue.open();
         for n in 1..1000 {
-            queue.push(entry(S, S + i64::from(n), n, u64::from(n)));
+            queue.push(entry(S, S + n, n as u64, n as u64));
             if queue.is_due() {
                 queue.take();
             }

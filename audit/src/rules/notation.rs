@@ -60,7 +60,12 @@ fn event(at: u64, line: &str) -> Event {
         method => (exchange(method, words, line, &mut identity, true), Vantage::Capture, None),
     };
     Event {
-        origin: Origin { seal: crate::skim::mark(line), file: 0, offset: at, place: Place::Line(at + 1) },
+        origin: Origin {
+            seal: crate::skim::seal(line.as_bytes()),
+            file: 0,
+            offset: at,
+            place: Place::Line(at + 1),
+        },
         time: Time {
             at: start,
             means: TimeMeans::Start,

@@ -29,13 +29,13 @@ impl Twin {
 #[derive(Debug, Default)]
 pub(super) struct Twins {
     moment: Option<(Nanos, Nanos)>,
-    first: Option<(u32, Twin)>,
-    others: HashMap<u32, Vec<Twin>>,
+    first: Option<(u64, Twin)>,
+    others: HashMap<u64, Vec<Twin>>,
 }
 
 impl Twins {
     /// Whether no copy of the record was here before it.
-    pub(super) fn is_news(&mut self, moment: (Nanos, Nanos), seal: u32, twin: Twin) -> bool {
+    pub(super) fn is_news(&mut self, moment: (Nanos, Nanos), seal: u64, twin: Twin) -> bool {
         if self.moment != Some(moment) {
             self.moment = Some(moment);
             self.first = Some((seal, twin));
