@@ -86,6 +86,12 @@ impl Order {
         rapidhash::v3::rapidhash_v3(&bytes)
     }
 
+    /// Whether two records say the same at one moment, so that one may be a copy of the other.
+    pub(crate) fn is_alike(&self, other: &Order) -> bool {
+        let said = |order: &Order| Order { file: 0, offset: 0, ..*order };
+        said(self) == said(other)
+    }
+
     pub(crate) fn place(&self) -> (u32, u64) {
         (self.file, self.offset)
     }

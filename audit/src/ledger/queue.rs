@@ -16,6 +16,9 @@ use copies::{Recent, Twin, Twins};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Records that wait before copies are looked for among them.
+const MOST: usize = 16_384;
+
 /// A record in the queue.
 #[derive(Debug)]
 pub(super) struct Slot {
@@ -39,6 +42,14 @@ impl Slot {
         let order = order(&entry);
         Slot { order: if ordinary { order.ordinary() } else { order }, weight, ordinary, entry }
     }
+
+    fn twin(&self) -> Twin {
+        let instance = match &self.entry {
+            Entry::Event(event, _) if !self.ordinary => event.instance.as_deref().map(hash),
+            _ => None,
+        };
+        Twin { place: self.order.place(), delivery: delivery(&self.entry), instance }
+    }
 }
 
 /// The queue.
@@ -53,6 +64,8 @@ pub(super) struct Queue {
     /// How many wait.
     count: usize,
     weight: usize,
+    /// So many and so heavy ones wait before copies among them are looked for.
+    most: (usize, usize),
     /// The latest beginning seen.
     pub(super) newest: Nanos,
     /// When the latest beginning is later than this, some records can go.
@@ -100,6 +113,7 @@ impl Queue {
             waiting: BTreeMap::new(),
             count: 0,
             weight: 0,
+            most: (MOST, room),
             newest: Nanos::MIN,
             due: Nanos::MIN,
             shut: (Nanos::MIN, Nanos::MIN),
@@ -165,6 +179,22 @@ impl Queue {
         self.count += 1;
         let stretch = slot.order.until.div_euclid(self.stretch());
         self.waiting.entry(stretch).or_default().push(slot);
+        if self.count > self.most.0 || self.weight > self.most.1 {
+            self.thin_out();
+        }
+    }
+
+    /// Drops copies among those that wait, so that they take no memory until the others may go.
+    fn thin_out(&mut self) {
+        (self.count, self.weight) = (0, 0);
+        for slots in self.waiting.values_mut() {
+            in_order(slots);
+            copies::thin_out(slots);
+            self.count += slots.len();
+            self.weight += slots.iter().map(|slot| slot.weight as usize).sum::<usize>();
+        }
+        // No sooner than there are twice as many again: each is looked at a few times.
+        self.most = ((self.count * 2).max(MOST), (self.weight * 2).max(self.room));
     }
 
     /// Different records, as long as they are counted.
@@ -191,6 +221,9 @@ impl Queue {
     pub(super) fn take(&mut self) -> Vec<Slot> {
         self.due = self.newest.saturating_add(self.stretch());
         let open = self.newest.saturating_sub(self.disorder).div_euclid(self.stretch());
+        if self.weight > self.room {
+            self.thin_out();
+        }
         let half = self.count / 2;
         let mut gone = Vec::new();
         let later = self.waiting.split_off(&open);
@@ -231,15 +264,10 @@ impl Queue {
         let Queue { weight: waits, twins, recent, .. } = self;
         let news = |slot: &Slot| {
             *waits -= slot.weight as usize;
-            let delivery = delivery(&slot.entry);
-            let instance = match &slot.entry {
-                Entry::Event(event, _) if !slot.ordinary => event.instance.as_deref().map(hash),
-                _ => None,
-            };
-            let twin = Twin { place: slot.order.place(), delivery, instance };
+            let twin = slot.twin();
             let news = twins.is_news((slot.order.until, slot.order.at), slot.order.seal(), twin);
             if news {
-                recent.add(slot.order.digest(delivery));
+                recent.add(slot.order.digest(twin.delivery));
             }
             news
         };
@@ -288,107 +316,4 @@ fn weight(entry: &Entry) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::event::{Origin, Place};
-    use crate::skim::{Along, Kind, Skim};
-
-    const S: Nanos = 1_000_000_000;
-
-    fn entry(start: Nanos, end: Nanos, seal: u64, offset: u64) -> Entry {
-        let origin = Origin { seal, file: 0, offset, place: Place::Line(offset) };
-        let skim = Skim {
-            origin,
-            length: 1,
-            format: 0,
-            kind: Kind::Request,
-            start,
-            end,
-            session: 1,
-            client: None,
-            tool: None,
-            who: 0,
-            version: 0,
-            instance: 0,
-            asked: 0,
-            call: 0,
-            bodies: true,
-            counted: false,
-        };
-        Entry::Skim(skim, Along::default())
-    }
-
-    fn seals(slots: &[Slot]) -> Vec<u64> {
-        slots.iter().map(|slot| slot.order.seal()).collect()
-    }
-
-    #[test]
-    fn records_go_in_one_order_however_they_came_and_only_when_none_can_come_before() {
-        let mut records: Vec<(Nanos, Nanos, u64)> =
-            (1..200).map(|n| (n * S / 3, n * S / 3 + S, n as u64)).collect();
-        let mut straight = Vec::new();
-        for by in [1, 7, 53, 59] {
-            // Not farther than what a third of a second and the disorder allow.
-            records.chunks_mut(by).for_each(|some| some.reverse());
-            let mut queue = Queue::new(60 * S, usize::MAX, false);
-            queue.open();
-            let mut gone = Vec::new();
-            for (at, (start, end, seal)) in records.iter().enumerate() {
-                queue.push(entry(*start, *end, *seal, at as u64));
-                if queue.is_due() {
-                    gone.extend(seals(&queue.take()));
-                }
-            }
-            gone.extend(seals(&queue.take_all()));
-            if straight.is_empty() {
-                straight.clone_from(&gone);
-            }
-            assert_eq!(gone, straight, "{by}");
-            assert_eq!(queue.late, 0, "{by}");
-        }
-        assert_eq!(straight.len(), 199);
-    }
-
-    #[test]
-    fn what_comes_too_late_is_counted_and_what_comes_again_is_not() {
-        let mut queue = Queue::new(60 * S, usize::MAX, false);
-        queue.open();
-        for n in 1..=300 {
-            queue.push(entry(n * S, n * S, n as u64, n as u64));
-            if queue.is_due() {
-                queue.take();
-            }
-        }
-        queue.push(entry(5 * S, 5 * S, 5, 1005));
-        assert_eq!(
-            (queue.late, queue.waiting.values().flatten().any(|slot| slot.order.at == 5 * S)),
-            (0, false),
-            "again"
-        );
-        queue.push(entry(5 * S, 5 * S, 9999, 1006));
-        assert_eq!(queue.late, 1);
-        queue.push(entry(299 * S, 299 * S, 299, 1007));
-        let left = seals(&queue.take_all());
-        assert_eq!(left.iter().filter(|seal| **seal == 299).count(), 1, "a copy in the queue");
-        let passed = queue.passed();
-        let mut next = Queue::new(60 * S, usize::MAX, false);
-        next.restore(passed);
-        (1..=300).for_each(|n| next.push(entry(n * S, n * S, n as u64, n as u64)));
-        assert!(next.take_all().is_empty(), "the same export again");
-    }
-
-    #[test]
-    fn full_memory_lets_records_go_before_their_time() {
-        let mut queue = Queue::new(60 * S, 10_000, false);
-        queue.open();
-        for n in 1..1000 {
-            queue.push(entry(S, S + n, n as u64, n as u64));
-            if queue.is_due() {
-                queue.take();
-            }
-            assert!(queue.count < 60);
-        }
-        queue.push(entry(S, S, 7777, 1));
-        assert_eq!(queue.late, 1);
-    }
-}
+mod tests;

@@ -1,7 +1,9 @@
 //! Records that were here before: copies of one moment, and digests of those that went by.
 //! Knows hashes, places and what a shipper says; not when a record may go.
 
+use super::Slot;
 use crate::event::Nanos;
+use crate::order::Order;
 use crate::quick::{HashMap, HashSet};
 use std::collections::VecDeque;
 
@@ -14,15 +16,9 @@ const REMEMBERED_BETWEEN: usize = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Twin {
     pub(super) place: (u32, u64),
+    /// A hash of the id that a shipper gave it; 0: none, which may be any.
     pub(super) delivery: u64,
     pub(super) instance: Option<u64>,
-}
-
-impl Twin {
-    fn is_copy_of(&self, other: &Twin) -> bool {
-        let fits = |one: u64, other: u64| one == 0 || other == 0 || one == other;
-        self.place != other.place && fits(self.delivery, other.delivery) && self.instance == other.instance
-    }
 }
 
 /// The records of one moment, by the hash of their bytes: mostly there is one.
@@ -30,7 +26,34 @@ impl Twin {
 pub(super) struct Twins {
     moment: Option<(Nanos, Nanos)>,
     first: Option<(u64, Twin)>,
-    others: HashMap<u64, Vec<Twin>>,
+    /// Of each instance.
+    others: HashMap<(u64, Option<u64>), Known>,
+}
+
+/// Where those of one hash and one instance stand that are no copies.
+#[derive(Debug, Default)]
+struct Known {
+    first: Option<(u32, u64)>,
+    /// Not all of them stand there.
+    several: bool,
+    /// By their deliveries.
+    deliveries: HashMap<u64, (u32, u64)>,
+}
+
+impl Known {
+    fn has_copy_of(&self, twin: &Twin) -> bool {
+        let of = |delivery: u64| self.deliveries.get(&delivery).is_some_and(|place| *place != twin.place);
+        match twin.delivery {
+            0 => self.several || self.first.is_some_and(|place| place != twin.place),
+            delivery => of(delivery) || of(0),
+        }
+    }
+
+    fn add(&mut self, twin: &Twin) {
+        let first = *self.first.get_or_insert(twin.place);
+        self.several |= first != twin.place;
+        self.deliveries.insert(twin.delivery, twin.place);
+    }
 }
 
 impl Twins {
@@ -42,15 +65,48 @@ impl Twins {
             self.others.clear();
             return true;
         }
-        // A record of which nothing is known but its times may be another.
-        let firsts = self.first.iter().filter(|(other, _)| *other == seal).map(|(_, twin)| twin);
-        let mut known = firsts.chain(self.others.get(&seal).into_iter().flatten());
-        if seal != 0 && known.any(|other| other.is_copy_of(&twin)) {
-            return false;
+        if let Some((seal, first)) = self.first.take() {
+            self.others.entry((seal, first.instance)).or_default().add(&first);
         }
-        self.others.entry(seal).or_default().push(twin);
-        true
+        // A record of which nothing is known but its times may be another.
+        if seal == 0 {
+            return true;
+        }
+        let known = self.others.entry((seal, twin.instance)).or_default();
+        let news = !known.has_copy_of(&twin);
+        if news {
+            known.add(&twin);
+        }
+        news
     }
+}
+
+/// Drops of those that wait the copies that would be dropped whatever came between: those that equal an earlier one also in
+/// their delivery. `slots` are in order.
+pub(super) fn thin_out(slots: &mut Vec<Slot>) {
+    let mut alike: Option<(Order, Twin)> = None;
+    let mut others: HashMap<(u64, Option<u64>), (u32, u64)> = HashMap::default();
+    slots.retain(|slot| {
+        let twin = slot.twin();
+        match &alike {
+            Some((order, first)) if slot.order.seal() != 0 && order.is_alike(&slot.order) => {
+                let key = |twin: &Twin| (twin.delivery, twin.instance);
+                let same = if key(first) == key(&twin) {
+                    first.place
+                } else {
+                    *others.entry(key(&twin)).or_insert(twin.place)
+                };
+                same == twin.place
+            }
+            _ => {
+                alike = Some((slot.order, twin));
+                if !others.is_empty() {
+                    others.clear();
+                }
+                true
+            }
+        }
+    });
 }
 
 /// Digests of the latest records, in the order in which they went.
