@@ -13,6 +13,7 @@ mod bytes;
 mod folder;
 mod framing;
 mod identity;
+mod journal;
 mod lines;
 mod nature;
 mod quotes;
@@ -98,6 +99,7 @@ enum Cutter {
     Lines(lines::Lines),
     Values(values::Values),
     Rows(rows::Rows),
+    Journal(journal::Journal),
 }
 
 impl Source {
@@ -166,6 +168,7 @@ impl Source {
             Told::Lines => Cutter::Lines(lines::Lines::new(file, head)),
             Told::Values => Cutter::Values(values::Values::new(file, head)),
             Told::Rows(names) => Cutter::Rows(rows::Rows::new(file, head, names)),
+            Told::Journal => Cutter::Journal(journal::Journal::new(file, head)),
         };
         Ok(Source {
             bytes,
@@ -186,6 +189,7 @@ impl Source {
                 Cutter::Lines(lines) => lines.next(&mut self.bytes, &self.limits, &mut self.troubles),
                 Cutter::Values(values) => values.next(&mut self.bytes, &self.limits, &mut self.troubles),
                 Cutter::Rows(rows) => rows.next(&mut self.bytes, &self.limits, &mut self.troubles),
+                Cutter::Journal(journal) => journal.next(&mut self.bytes, &self.limits, &mut self.troubles),
             };
             let mut batch = match cut {
                 Some(batch) => batch,
@@ -209,13 +213,14 @@ impl Source {
             Cutter::Lines(_) => Framing::Lines,
             Cutter::Values(_) => Framing::Values,
             Cutter::Rows(_) => Framing::Rows,
+            Cutter::Journal(_) => Framing::Journal,
         }
     }
 
     /// A document's text before its list of records, cut at 16 KiB; empty for lines.
     pub fn preface(&self) -> &[u8] {
         match &self.cutter {
-            Cutter::Lines(_) | Cutter::Rows(_) => &[],
+            Cutter::Lines(_) | Cutter::Rows(_) | Cutter::Journal(_) => &[],
             Cutter::Values(values) => values.preface(),
         }
     }
@@ -229,6 +234,7 @@ impl Source {
     pub(crate) fn nature(&self, records: u64) -> Nature {
         match &self.cutter {
             Cutter::Rows(_) => nature::TABLE,
+            Cutter::Journal(_) => nature::JOURNAL,
             Cutter::Values(values) => {
                 nature::of_text(&self.looks, records <= 1 && values.preface().is_empty())
             }

@@ -1,6 +1,8 @@
-//! How a file is divided: one record a line, JSON documents that hold lists of records, or a table with a head row.
+//! How a file is divided: one record a line, JSON documents that hold lists of records, a table with a head row,
+//! or entries of the journal.
 //! Knows only the file's head; refuses what is no text.
 
+use super::journal;
 use super::rows::{self, Head};
 use super::scan::balanced;
 
@@ -13,6 +15,8 @@ pub enum Framing {
     Values,
     /// A table of text: a row is a record, its cells under the names of the head.
     Rows,
+    /// The journal's export format: an entry is a record.
+    Journal,
 }
 
 /// A framing with what it was told by.
@@ -21,6 +25,7 @@ pub(super) enum Told {
     Lines,
     Values,
     Rows(Head),
+    Journal,
 }
 
 /// Tells the framing from a file's head; `whole`: the head is all there is. `None`: this is no text.
@@ -34,6 +39,7 @@ pub(super) fn tell(head: &[u8], whole: bool) -> Option<Told> {
     Some(match text.first() {
         Some(b'[') if opens_list(&text[1..]) => tell_list(text),
         Some(b'{') => tell_object(text, whole),
+        _ if journal::is_export(text) => Told::Journal,
         _ => rows::head(head, whole).map_or(Told::Lines, Told::Rows),
     })
 }

@@ -78,6 +78,13 @@ pub(crate) const TABLE: Nature = Nature {
     log: true,
 };
 
+/// Entries of the journal, none of which holds a known record.
+pub(crate) const JOURNAL: Nature = Nature {
+    what: "the journal of programs whose messages are of no known log format",
+    help: "export the entries of the program that speaks MCP, with `journalctl -u UNIT`",
+    log: true,
+};
+
 /// A time as lines of logs begin with or hold.
 static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(

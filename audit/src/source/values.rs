@@ -10,7 +10,7 @@ use crate::event::{Origin, Place};
 
 /// Where documents keep their records (formats.md sections 1.2, 1.3, 4, 5; `Records`, `records`: CloudTrail, Azure;
 /// `result`, `trace`, `batches`: spans as Jaeger's and Tempo's APIs give them).
-const LISTS: [&[&[u8]]; 14] = [
+const LISTS: [&[&[u8]]; 16] = [
     &[b"log", b"entries"],
     &[b"events"],
     &[b"logEvents"],
@@ -25,6 +25,8 @@ const LISTS: [&[&[u8]]; 14] = [
     &[b"batches"],
     &[b"records"],
     &[b"Records"],
+    &[b"logs"],
+    &[b"responses"],
 ];
 /// Deepest object whose keys matter for `LISTS`.
 const KEY_DEPTH: u64 = 2;

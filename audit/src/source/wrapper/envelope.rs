@@ -119,6 +119,9 @@ pub(super) struct Shell<'a> {
     #[serde(rename = "recordId")]
     pub(super) record_id: Raw<'a>,
     pub(super) data: Raw<'a>,
+    pub(super) content: Raw<'a>,
+    pub(super) logs: Raw<'a>,
+    pub(super) lastrow: Raw<'a>,
     #[serde(rename = "SequenceNumber")]
     pub(super) sequence_number: Raw<'a>,
     #[serde(rename = "Data")]

@@ -190,6 +190,10 @@ pub(super) fn loki(s: &Shell<'_>) -> Option<Peeled> {
 }
 
 pub(super) fn splunk(s: &Shell<'_>) -> Option<Peeled> {
+    // The last line of an export says only that it is over.
+    if s.preview.is_some() && s.lastrow.is_some() && s.result.is_none() {
+        return Some(Peeled::Inner("splunk", Vec::new()));
+    }
     if let Some(result) = s.result.filter(|r| s.preview.is_some() && is_object(r)) {
         // A preview row comes again in the final rows.
         let preview = string(s.preview).as_deref() == Some("true");
@@ -250,10 +254,13 @@ pub(super) fn elastic(s: &Shell<'_>) -> Option<Peeled> {
 
 /// Archives, and the events of the API, a page of them or each by itself.
 pub(super) fn datadog(s: &Shell<'_>) -> Option<Peeled> {
-    if let Some(pages) = s.data.filter(|data| data.get().starts_with('[')) {
+    if let Some(pages) = s.data.or(s.logs).filter(|data| data.get().starts_with('[')) {
         let events = serde_json::from_str::<Vec<&RawValue>>(pages.get()).ok()?;
         let inner: Option<Vec<Inner>> = events.iter().map(|event| datadog_event(event.get())).collect();
         return inner.filter(|all| !all.is_empty()).map(|all| Peeled::Inner("datadog", all));
+    }
+    if let Some(event) = datadog_content(s) {
+        return Some(Peeled::Inner("datadog", vec![event]));
     }
     s.attributes?;
     if let Some(event) = datadog_of(s) {
@@ -267,7 +274,16 @@ pub(super) fn datadog(s: &Shell<'_>) -> Option<Peeled> {
 }
 
 fn datadog_event(event: &str) -> Option<Inner> {
-    datadog_of(&serde_json::from_str::<Shell<'_>>(event).ok()?)
+    let shell = serde_json::from_str::<Shell<'_>>(event).ok()?;
+    datadog_of(&shell).or_else(|| datadog_content(&shell))
+}
+
+/// `{"id":…,"content":{"timestamp":…,"message":…,"attributes":{…}}}` (Datadog API v1, `LogsListResponse`).
+fn datadog_content(s: &Shell<'_>) -> Option<Inner> {
+    let own = s.content.filter(|own| is_object(own) && s.id.is_some())?;
+    let own = serde_json::from_str::<Shell<'_>>(own.get()).ok()?;
+    let at = string(own.timestamp).and_then(|t| clock::any(&t))?;
+    datadog_text(&own, string(s.id), Some(at))
 }
 
 /// `{"id":…,"type":"log","attributes":{"timestamp":…,"message":…,"attributes":{…}}}` (Datadog API v2, `LogsListResponse`).

@@ -28,7 +28,13 @@ pub(super) fn peel(s: &Shell<'_>) -> Option<Peeled> {
     if let Some(list) = s.queued.or(s.records) {
         let records = serde_json::from_str::<Vec<&RawValue>>(list.get()).ok()?;
         let inner: Option<Vec<Vec<Inner>>> = records.iter().map(|record| of_record(record)).collect();
-        let inner: Vec<Inner> = inner?.into_iter().flatten().collect();
+        let Some(inner) = inner else {
+            // A batch of plain records, as Azure's diagnostic settings and CloudTrail write them.
+            let plain = records.iter().all(|record| is_object(record));
+            let inner = records.iter().map(|record| Inner::new(record.get(), Shipped::default()));
+            return plain.then(|| Peeled::Inner("records", inner.collect()));
+        };
+        let inner: Vec<Inner> = inner.into_iter().flatten().collect();
         return (!inner.is_empty()).then_some(Peeled::Inner("aws queue", inner));
     }
     // A message of Pub/Sub, as it is pulled.
@@ -50,6 +56,16 @@ pub(super) fn peel(s: &Shell<'_>) -> Option<Peeled> {
     inner.map(|inner| Peeled::Inner("aws queue", inner))
 }
 
+/// A payload alone on its line: base64 around what was gzipped.
+pub(super) fn peel_line(text: &[u8]) -> Option<Peeled> {
+    // `1f 8b 08` in base64.
+    if !text.starts_with(b"H4sI") {
+        return None;
+    }
+    let text = std::str::from_utf8(text).ok()?;
+    inner_of(text).map(|inner| Peeled::Inner("aws queue", inner))
+}
+
 fn of_record(record: &RawValue) -> Option<Vec<Inner>> {
     let packed = serde_json::from_str::<Packed<'_>>(record.get()).ok()?;
     match packed.kinesis {
@@ -63,7 +79,11 @@ fn of_record(record: &RawValue) -> Option<Vec<Inner>> {
 
 /// The records of a payload; none if it is no base64 of text.
 fn unpacked(data: Raw<'_>) -> Option<Vec<Inner>> {
-    let bytes = base64(&string(data)?)?;
+    inner_of(&string(data)?)
+}
+
+fn inner_of(text: &str) -> Option<Vec<Inner>> {
+    let bytes = base64(text)?;
     let bytes = if bytes.starts_with(&[0x1f, 0x8b]) { inflated(&bytes) } else { Some(bytes) };
     let Some(bytes) = bytes else {
         return Some(vec![Inner { text: Vec::new(), shipped: Shipped::default(), lost: true }]);

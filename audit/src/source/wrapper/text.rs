@@ -1,7 +1,7 @@
 //! Wrappers that are text before the record: the Kubernetes container log, a time, a syslog head.
 //! Knows where the record begins; refuses a head that is not one of these.
 
-use super::{Inner, Peeled, Piece, logfmt, logger, tracing};
+use super::{Inner, Peeled, Piece, logfmt, logger, queue, tracing};
 use crate::mapping::clock;
 use crate::source::record::Shipped;
 use memchr::memchr;
@@ -12,6 +12,9 @@ pub(super) fn peel(text: &[u8]) -> Peeled {
     }
     if let Some(line) = tracing::peel(text).or_else(|| logger::peel(text)).or_else(|| logfmt::peel(text)) {
         return line;
+    }
+    if let Some(payload) = queue::peel_line(text) {
+        return payload;
     }
     // journald's other JSON outputs mark where a record begins (`-o json-seq`, `-o json-sse`).
     if let Some(rest) = text.strip_prefix(b"\x1e").or_else(|| text.strip_prefix(b"data: "))
@@ -29,7 +32,10 @@ pub(super) fn peel(text: &[u8]) -> Peeled {
     if let Some(at) = time_first(head) {
         return inner("time prefix", text, start, Some(at));
     }
-    if is_syslog(head) { inner("syslog", text, start, None) } else { Peeled::Bare }
+    if is_syslog(head) {
+        return inner("syslog", text, start, None);
+    }
+    source_first(head).map_or(Peeled::Bare, |at| inner("source prefix", text, start, at))
 }
 
 fn inner(layer: &'static str, text: &[u8], start: usize, at: Option<i64>) -> Peeled {
@@ -85,6 +91,23 @@ fn after_labels(text: &[u8], start: usize) -> Option<usize> {
     text.get(start + 1).filter(|first| first.is_ascii_alphabetic())?;
     let end = memchr::memmem::find(&text[start..], b"} {")?;
     Some(start + end + 2)
+}
+
+/// A head that begins with the name of what wrote the line, set off by a bar or brackets: `nginx-1  | ` (Compose), with a
+/// time after it or none, `[pod/nginx-5d/nginx] ` (kubectl). Gives that time.
+fn source_first(head: &[u8]) -> Option<Option<i64>> {
+    let head = head.trim_ascii();
+    let named = |name: &[u8]| {
+        let letter = |b: &u8| b.is_ascii_alphanumeric() || b"-_./@|".contains(b);
+        !name.is_empty() && name.iter().all(letter)
+    };
+    if let Some(bar) = memchr::memrchr(b'|', head) {
+        let at = time_first(&head[bar + 1..]);
+        let alone = at.is_some() || bar + 1 == head.len();
+        return (alone && named(head[..bar].trim_ascii_end())).then_some(at);
+    }
+    let name = head.strip_prefix(b"[")?.strip_suffix(b"]")?;
+    (name.contains(&b'/') && named(name)).then_some(None)
 }
 
 /// `Aug 14 09:00:00 host haproxy[7]: ` or RFC 5424's `<134>1 2026-… host app - - - `, with a tag that ends the head.
