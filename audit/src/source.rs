@@ -15,6 +15,7 @@ mod framing;
 mod identity;
 mod journal;
 mod lines;
+mod members;
 mod nature;
 mod quotes;
 mod recall;

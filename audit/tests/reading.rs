@@ -141,6 +141,48 @@ fn packed_twice_and_in_several_members_is_unpacked() {
 }
 
 #[test]
+fn zeros_behind_compressed_data_say_nothing_and_anything_else_is_told() {
+    let gzip = |text: &str| {
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(text.as_bytes()).unwrap();
+        gz.finish().unwrap()
+    };
+    let bzip = |text: &str| {
+        let mut packed = Vec::new();
+        bzip2::read::BzEncoder::new(text.as_bytes(), bzip2::Compression::fast())
+            .read_to_end(&mut packed)
+            .unwrap();
+        packed
+    };
+    for pack in [&gzip as &dyn Fn(&str) -> Vec<u8>, &bzip] {
+        let zeros = vec![0; 700_000];
+        for padded in [
+            [pack("{\"a\":1}\n{\"b\":2}\n"), zeros.clone()].concat(),
+            [pack("{\"a\":1}\n"), pack("{\"b\":2}\n"), vec![0]].concat(),
+            [pack("{\"a\":1}\n"), zeros.clone(), pack("{\"b\":2}\n"), zeros.clone()].concat(),
+        ] {
+            let (records, problems, _) = read(padded, Limits::default());
+            assert_eq!(texts(&records), ["{\"a\":1}", "{\"b\":2}"]);
+            assert!(problems.is_empty(), "{problems:?}");
+        }
+        for (behind, told) in [(&b"\0\0more"[..], "no part of it"), (b"more", "no part of it")] {
+            let (records, problems, _) =
+                read([&pack("{\"a\":1}\n{\"b\":2}\n"), behind].concat(), Limits::default());
+            assert_eq!(records.len(), 2);
+            assert!(
+                problems.len() == 1 && problems[0].lost && problems[0].message.contains(told),
+                "{problems:?}"
+            );
+        }
+        // A second member that is cut off is told as such.
+        let mut cut = [pack("{\"a\":1}\n"), pack("{\"b\":2}\n")].concat();
+        cut.truncate(cut.len() - 5);
+        let (_, problems, _) = read(cut, Limits::default());
+        assert!(problems.len() == 1 && problems[0].message.contains("cut off"), "{problems:?}");
+    }
+}
+
+#[test]
 fn what_is_no_file_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let refused =

@@ -1,6 +1,7 @@
 //! A file as a stream of plain bytes: kinds of file, compression told by magic numbers, peeled to a fixed point.
 //! Knows nothing of lines or records.
 
+use super::members::Members;
 use super::nature::{self, Nature};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
@@ -161,8 +162,8 @@ fn magic(head: &[u8]) -> Result<Option<&'static str>, Unopenable> {
 fn decoder(layer: &str, from: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>, Unopenable> {
     let from = BufReader::with_capacity(STEP, from);
     Ok(match layer {
-        "gzip" => Box::new(flate2::bufread::MultiGzDecoder::new(from)),
-        "bzip2" => Box::new(bzip2::bufread::MultiBzDecoder::new(from)),
+        "gzip" => Box::new(Members::<flate2::bufread::GzDecoder<_>>::new(from)),
+        "bzip2" => Box::new(Members::<bzip2::bufread::BzDecoder<_>>::new(from)),
         _ => Box::new(zstd::stream::read::Decoder::with_buffer(from).map_err(Unopenable::Io)?),
     })
 }
