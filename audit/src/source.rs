@@ -17,6 +17,7 @@ mod journal;
 mod lines;
 mod members;
 mod nature;
+mod nul;
 mod quotes;
 mod recall;
 mod record;
@@ -141,7 +142,7 @@ impl Source {
 
     fn over(mut bytes: ByteStream, shown: &str, file: u32, limits: &Limits) -> Result<Self, Refusal> {
         let mut troubles = Troubles::new(shown);
-        let (mut head, mut whole) = (Vec::new(), false);
+        let (mut head, mut whole, mut nuls) = (Vec::new(), false, 0);
         while head.len() < HEAD && !whole {
             match bytes.fill(&mut head, HEAD) {
                 Ok(n) => whole = n == 0,
@@ -151,12 +152,17 @@ impl Source {
                     note_broken(&mut troubles, Some(Place::Line(line)), &e);
                 }
             }
+            // A hole before the first record can be longer than all that follows.
+            let hole = nul::at_start(&head);
+            head.drain(..hole);
+            nuls += hole as u64;
         }
         if head.trim_ascii().is_empty() && whole {
             if let Some(problem) = troubles.take().pop() {
                 return Err(Refusal { problem, log: true });
             }
-            let problem = problem(shown, None, "the file is empty", "give a log that holds records", true);
+            let message = if nuls > 0 { "this is no text, but NUL bytes alone" } else { "the file is empty" };
+            let problem = problem(shown, None, message, "give a log that holds records", true);
             return Err(Refusal { problem, log: false });
         }
         let sample = &head[..head.len().min(HEAD)];
@@ -164,12 +170,15 @@ impl Source {
             let problem = problem(shown, None, "this is no text", "give a log as text or JSON", true);
             return Err(Refusal { problem, log: false });
         };
+        if nuls > 0 {
+            nul::note_nuls(&mut troubles, Place::Line(1));
+        }
         let looks = String::from_utf8_lossy(&sample[..sample.len().min(LOOKS)]).into_owned();
         let cutter = match framing {
-            Told::Lines => Cutter::Lines(lines::Lines::new(file, head)),
-            Told::Values => Cutter::Values(values::Values::new(file, head)),
-            Told::Rows(names) => Cutter::Rows(rows::Rows::new(file, head, names)),
-            Told::Journal => Cutter::Journal(journal::Journal::new(file, head)),
+            Told::Lines => Cutter::Lines(lines::Lines::new(file, head, nuls)),
+            Told::Values => Cutter::Values(values::Values::new(file, head, nuls)),
+            Told::Rows(names) => Cutter::Rows(rows::Rows::new(file, head, nuls, names)),
+            Told::Journal => Cutter::Journal(journal::Journal::new(file, head, nuls)),
         };
         Ok(Source {
             bytes,

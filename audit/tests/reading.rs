@@ -183,6 +183,50 @@ fn zeros_behind_compressed_data_say_nothing_and_anything_else_is_told() {
 }
 
 #[test]
+fn records_before_between_and_behind_nul_bytes_are_read_and_the_gap_is_told() {
+    let holes = |n: usize| "\0".repeat(n);
+    for (text, gaps) in [
+        (format!("{}{{\"a\":1}}\n{{\"b\":2}}\n", holes(3)), 1),
+        (format!("{}{{\"a\":1}}\n{{\"b\":2}}\n", holes(1_500_000)), 1),
+        (format!("{{\"a\":1}}\n{}{{\"b\":2}}\n", holes(5000)), 1),
+        (format!("{{\"a\":1}}\n{}{{\"b\":2}}\r\n", holes(1)), 1),
+        (format!("{{\"a\":1}}\n{}\n{{\"b\":2}}{}\r\n", holes(700), holes(1)), 2),
+        (format!("{{\"a\":1}}\n{{\"b\":2}}\n{}", holes(400_000)), 1),
+        (format!("{{\"a\":1}}\n{{\"b\":2}}{}", holes(40)), 1),
+        (format!("{{\"a\":1}}{}{{\"b\":2}}\n", holes(4000)), 1),
+        (format!("[{{\"a\":1}},{{\"b\":2}}]\n{}", holes(70)), 1),
+        (format!("{}[{{\"a\":1}},{{\"b\":2}}]", holes(70)), 1),
+    ] {
+        for chunk in [13, 4096, 1 << 20] {
+            let shown: String = text.chars().filter(|c| *c != '\0').collect();
+            let (records, problems, _) = read(text.clone().into(), limits(300_000, chunk));
+            assert_eq!(texts(&records), ["{\"a\":1}", "{\"b\":2}"], "{shown:?} by {chunk}");
+            assert_eq!(problems.len(), 1, "{shown:?} by {chunk}: {problems:?}");
+            assert_eq!((problems[0].count, problems[0].lost), (gaps, true), "{shown:?} by {chunk}");
+            for (_, offset, record) in &records {
+                assert!(text[*offset as usize..].starts_with(record.as_str()), "{shown:?}: its place");
+            }
+        }
+    }
+    let table = format!("{}time,what\n1,a\n{}2,b\n3,c\n{}", holes(9), holes(9), holes(9));
+    let (records, problems, _) = read(table.into(), Limits::default());
+    let rows = [r#"{"time":"1","what":"a"}"#, r#"{"time":"2","what":"b"}"#, r#"{"time":"3","what":"c"}"#];
+    assert_eq!((texts(&records), problems.len()), (rows.to_vec(), 1), "{problems:?}");
+    // What a crash left of a record is one of its own, with the place of its line.
+    let torn = format!("{{\"a\":1}}\n{{\"x\":\"{}{{\"b\":2}}\n{{\"c\":3}}\n", holes(100));
+    let (records, _, _) = read(torn.into(), limits(1 << 20, 11));
+    assert_eq!(texts(&records), ["{\"a\":1}", "{\"x\":\"", "{\"b\":2}", "{\"c\":3}"]);
+    let places = [1, 2, 2, 3].map(Place::Line);
+    assert_eq!(records.iter().map(|record| record.0).collect::<Vec<_>>(), places);
+    // A hole ends a record that is too long.
+    let long = format!("{}{}{{\"b\":2}}\n", "y".repeat(900), holes(100));
+    for chunk in [10, 1 << 20] {
+        let (records, problems, _) = read(long.clone().into(), limits(300, chunk));
+        assert_eq!((texts(&records), problems.len()), (vec!["{\"b\":2}"], 2), "{problems:?}");
+    }
+}
+
+#[test]
 fn what_is_no_file_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let refused =
@@ -287,11 +331,12 @@ proptest! {
     #[test]
     fn any_chunk_gives_the_same_records(
         lines in prop::collection::vec("[a-z{}\\[\\]\": \r]{0,40}", 0..40),
+        gap in 0_usize..20,
         chunk in 1usize..200,
         other in 1usize..200,
         values in any::<bool>(),
     ) {
-        let text = if values { format!("[{{\"k\":[{{}}]}},{}]", lines.iter().map(|l| serde_json::to_string(l).unwrap()).map(|q| format!("{{\"v\":{q}}}")).collect::<Vec<_>>().join(",")) } else { lines.join("\n") };
+        let text = if values { format!("[{{\"k\":[{{}}]}},{}]", lines.iter().map(|l| serde_json::to_string(l).unwrap()).map(|q| format!("{{\"v\":{q}}}")).collect::<Vec<_>>().join(",")) } else { lines.join("\n").replace('x', &"\0".repeat(gap)) };
         let a = read(text.clone().into_bytes(), limits(30, chunk));
         let b = read(text.into_bytes(), limits(30, other));
         prop_assert_eq!(a, b);

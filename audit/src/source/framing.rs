@@ -3,6 +3,7 @@
 //! Knows only the file's head; refuses what is no text.
 
 use super::journal;
+use super::nul;
 use super::rows::{self, Head};
 use super::scan::balanced;
 
@@ -30,9 +31,9 @@ pub(super) enum Told {
 
 /// Tells the framing from a file's head; `whole`: the head is all there is. `None`: this is no text.
 pub(super) fn tell(head: &[u8], whole: bool) -> Option<Told> {
-    // A log may hold a stray NUL (a torn write after a crash), a binary file holds many.
-    let nuls = memchr::memchr_iter(0, head).count();
-    if nuls * 16 > head.len() {
+    // A log may hold a stray NUL, and runs of them between its records; a binary file holds many.
+    let (text, strays) = nul::strays(head);
+    if strays * 16 > text {
         return None;
     }
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();

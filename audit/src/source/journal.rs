@@ -50,8 +50,9 @@ enum Field<'a> {
 }
 
 impl Journal {
-    pub(super) fn new(file: u32, held: Vec<u8>) -> Self {
-        Journal { file, held, offset: 0, line: 0, ended: false }
+    /// `offset`: that of `held` in the stream; what stands before it are NUL bytes.
+    pub(super) fn new(file: u32, held: Vec<u8>, offset: u64) -> Self {
+        Journal { file, held, offset, line: 0, ended: false }
     }
 
     /// The next entries; `None` at the end of the file.

@@ -3,6 +3,7 @@
 
 use super::Limits;
 use super::bytes::ByteStream;
+use super::nul;
 use super::record::{Batch, Span};
 use super::trouble::Troubles;
 use crate::event::{Origin, Place};
@@ -46,7 +47,9 @@ pub(super) fn head(bytes: &[u8], whole: bool) -> Option<Head> {
             }
             break;
         };
-        if cells(trimmed(&rest[..end]), delimiter)?.len() != names.len() {
+        let row = trimmed(&rest[..end]);
+        // A hole behind the rows is none of them.
+        if nul::at_start(row) < row.len().max(1) && cells(row, delimiter)?.len() != names.len() {
             return None;
         }
         rest = &rest[end..];
@@ -74,10 +77,11 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(file: u32, mut held: Vec<u8>, head: Head) -> Self {
+    /// `offset`: that of `held` in the stream; what stands before it are NUL bytes.
+    pub(super) fn new(file: u32, mut held: Vec<u8>, offset: u64, head: Head) -> Self {
         let rest = held.split_off(head.length);
         let line = lines(&held);
-        Rows { file, offset: held.len() as u64, held: rest, head, line, ended: false }
+        Rows { file, offset: offset + held.len() as u64, held: rest, head, line, ended: false }
     }
 
     /// The next rows; `None` at the end of the file.
@@ -110,7 +114,12 @@ impl Rows {
         let mut rest = &held[..];
         while !rest.is_empty() {
             let Some(end) = row_end(rest).or(self.ended.then_some(rest.len())) else { break };
-            let row = trimmed(&rest[..end]);
+            let mut row = trimmed(&rest[..end]);
+            if row.first() == Some(&0) || row.last() == Some(&0) {
+                nul::note_nuls(troubles, Place::Line(self.line + 1));
+                row = &row[nul::at_start(row)..];
+                row = &row[..row.len() - nul::at_end(row)];
+            }
             if row.len() > limits.max_record {
                 super::note_long(troubles, Place::Line(self.line + 1), limits);
             } else if !row.trim_ascii().is_empty() {

@@ -3,6 +3,7 @@
 
 use super::Limits;
 use super::bytes::ByteStream;
+use super::nul::note_nuls;
 use super::record::{Batch, Span};
 use super::scan::Scan;
 use super::trouble::Troubles;
@@ -58,16 +59,19 @@ pub(super) struct Values {
     bare: bool,
     entries: u64,
     preface: Vec<u8>,
+    /// Inside a run of NUL bytes between documents.
+    in_nuls: bool,
     ended: bool,
 }
 
 impl Values {
-    pub(super) fn new(file: u32, head: Vec<u8>) -> Self {
+    /// `offset`: that of `head` in the stream; what stands before it are NUL bytes.
+    pub(super) fn new(file: u32, head: Vec<u8>, offset: u64) -> Self {
         let bom = head.starts_with(b"\xef\xbb\xbf");
         Values {
             file,
             held: head,
-            offset: 0,
+            offset,
             scanned: if bom { 3 } else { 0 },
             scan: Scan::default(),
             path: Vec::new(),
@@ -81,6 +85,7 @@ impl Values {
             bare: false,
             entries: 0,
             preface: Vec::new(),
+            in_nuls: false,
             ended: false,
         }
     }
@@ -170,7 +175,10 @@ impl Values {
         if self.list == Some(depth) {
             self.note_bare(byte, troubles);
         }
+        let in_nuls = std::mem::replace(&mut self.in_nuls, depth == 0 && byte == 0);
         match byte {
+            0 if depth == 0 && in_nuls => {}
+            0 if depth == 0 => note_nuls(troubles, Place::Entry(self.entries + 1)),
             b'"' => self.string_from = at,
             b':' if self.watches_keys() => {
                 self.path.truncate(depth as usize - 1);
