@@ -95,7 +95,7 @@ pub(crate) const PARALLEL: Nanos = 50_000_000;
 pub fn chains(timeline: &Timeline) -> Vec<Chain> {
     let mut by_call: BTreeMap<Fingerprint, Vec<usize>> = BTreeMap::new();
     for (at, send) in timeline.sends.iter().enumerate() {
-        if send.era.is_some()
+        if (send.era.is_some() || is_record_of_calls(timeline, send))
             && let Some(print) = Fingerprint::of(send)
         {
             by_call.entry(print).or_default().push(at);
@@ -104,6 +104,12 @@ pub fn chains(timeline: &Timeline) -> Vec<Chain> {
     let mut chains: Vec<Chain> = by_call.into_values().flat_map(|sends| of_call(timeline, &sends)).collect();
     chains.sort_by_key(|chain| chain.sends[0]);
     chains
+}
+
+/// Whether the log records calls alone, without the HTTP and the sessions that the revision could be told by.
+fn is_record_of_calls(timeline: &Timeline, send: &Send) -> bool {
+    let exchange = &timeline.contacts[send.contact].exchange;
+    exchange.status.is_none() && !exchange.logged.session_in
 }
 
 #[cfg(test)]
@@ -227,10 +233,18 @@ fn ended_before(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
 /// Whether the client had left the earlier exchange, though its record ends later: a proxy or gateway notices a client that
 /// is gone when it next writes, or at its own deadline (formats.md, fact 6). The sign is a session opened meanwhile.
 fn moved_on(timeline: &Timeline, earlier: &Send, later: &Send) -> bool {
-    let gone = moved_on_by(timeline, earlier)
-        && later.start - earlier.start >= PARALLEL
-        && earlier.session != later.session;
-    gone && later.session.is_some_and(|session| timeline.sessions[session].first > earlier.start)
+    if !moved_on_by(timeline, earlier) || later.start - earlier.start < PARALLEL {
+        return false;
+    }
+    let opened = || later.session.is_some_and(|session| timeline.sessions[session].first > earlier.start);
+    // A log that names no sessions has another sign: the record itself says that the client left, and one authenticated
+    // client sends the same call with the same arguments.
+    let again = earlier.aborted
+        && earlier.session.is_none()
+        && later.session.is_none()
+        && timeline.client.subject.is_some()
+        && later.call.arguments != Arguments::Absent;
+    (earlier.session != later.session && opened()) || again
 }
 
 /// Whether a client may have left an exchange before the end that its record tells.

@@ -124,8 +124,9 @@ fn draft(timeline: &Timeline, chain: &Chain, court: &Court<'_>) -> Draft {
     let same_by = same_by(timeline, &sends);
     let (certainty, missing) = certainty(timeline, &sends, same_by);
     let mut draft = Draft::new(BREACH, certainty, message, HELP);
-    // Stateless: a client must send again under a new id; the breach is that the first send may have run (contract 4).
-    if first.era == Some(Era::Stateless) && ran < 2 {
+    // Stateless: a client must send again under a new id; the breach is that the first send may have run (contract 4). It
+    // may be so where the revision is not told.
+    if first.era.is_none_or(|era| era == Era::Stateless) && ran < 2 {
         draft.level = Some(Level::Warn);
     }
     draft.session = first.session.map(|at| timeline.sessions[at].id.clone());
@@ -156,6 +157,12 @@ fn certainty(timeline: &Timeline, sends: &[&Send], same_by: SameBy) -> (Certaint
     let (last, earlier) = sends.split_last().unwrap_or((&sends[0], &[]));
     let bodies = earlier.iter().all(|send| timeline.contacts[send.contact].tells_bodies());
     let path = timeline.contacts[last.contact].exchange.path.as_deref();
+    if sends.iter().any(|send| send.era.is_none()) {
+        return (
+            Certainty::Possible,
+            Some("the protocol's revision, or a session, would show what the client had to do"),
+        );
+    }
     if timeline.client.is_nobody() && same_by == SameBy::OnlyClient {
         return (
             Certainty::Possible,
