@@ -1,7 +1,7 @@
 //! Lines that a shipper delivered twice.
 //! Knows deliveries and content; two equal requests at two moments are two requests.
 
-use crate::event::{Event, Nanos, Text, What};
+use crate::event::{Arguments, Body, Event, Message, Nanos, RpcId, Text, What};
 use crate::quick::HashMap;
 
 /// Drops every later copy of a record: the same delivery id, or the very same statement at the same moment.
@@ -34,7 +34,7 @@ fn mark(events: &[Event], doubled: &mut [bool]) {
     if events.len() < 2 {
         return;
     }
-    let mut alike: HashMap<(u64, Option<&str>, u16), Vec<usize>> = HashMap::default();
+    let mut alike: HashMap<Look<'_>, Vec<usize>> = HashMap::default();
     for (at, event) in events.iter().enumerate() {
         let group = alike.entry(glance(event)).or_default();
         doubled[at] = group.iter().any(|other| equal(&events[*other], event));
@@ -42,7 +42,28 @@ fn mark(events: &[Event], doubled: &mut [bool]) {
     }
 }
 
-fn glance(event: &Event) -> (u64, Option<&str>, u16) {
+/// What two events share if they say the same: end, session, port, and what a message is known by.
+type Look<'e> = (u64, Option<&'e str>, u16, (Option<&'e RpcId>, Option<&'e Arguments>));
+
+/// The id of a message, and what a call was given.
+fn known_by(message: &Message) -> (Option<&RpcId>, Option<&Arguments>) {
+    match message {
+        Message::Request(request) => (request.id.as_ref(), request.call.as_ref().map(|call| &call.arguments)),
+        Message::Response(response) => (response.id.as_ref(), None),
+        Message::Notification(_) | Message::Unreadable(_) => (None, None),
+    }
+}
+
+fn glance(event: &Event) -> Look<'_> {
+    let said = match &event.what {
+        What::Exchange(exchange) => match &exchange.request.body {
+            Body::Messages(messages) => messages.first().map(known_by).unwrap_or_default(),
+            _ => (None, None),
+        },
+        What::Message(message) => known_by(&message.message),
+        What::Lifecycle(step) => (step.rpc_id.as_ref(), None),
+        What::Remark(_) => (None, None),
+    };
     let session = match &event.what {
         What::Exchange(exchange) => exchange.request.session.as_deref(),
         What::Message(message) => message.session.as_deref(),
@@ -50,7 +71,7 @@ fn glance(event: &Event) -> (u64, Option<&str>, u16) {
         What::Remark(_) => event.identity.connection.as_deref(),
     };
     let length = event.time.end.unwrap_or(event.time.at).unsigned_abs();
-    (length, session, event.identity.remote_port.unwrap_or(0))
+    (length, session, event.identity.remote_port.unwrap_or(0), said)
 }
 
 /// Whether two events say the same, wherever they stand. Keys other than the delivery's own are part of what is said.
