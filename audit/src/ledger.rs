@@ -31,15 +31,12 @@ use crate::verdict::{self, Counts, Heard, Part, Tally, Whole};
 use codec::Writer;
 use docket::{Cut, Docket, File, Judged};
 pub(crate) use queue::Passed;
-use queue::{Queue, Slot};
+use queue::{Queue, Recent, Slot};
 use route::Routes;
 pub(crate) use route::Ways;
 use serde::{Deserialize, Serialize};
 use spill::Spill;
 
-/// Records of one client before half of them is judged: some ten megabytes, if all are read in full. Every record counts
-/// alike, however it was read, so that the cut depends on the records alone.
-const MOST: u32 = 8_192;
 /// Bytes of one client from which on they are worth a place in the temporary file.
 const WORTH: usize = 64;
 
@@ -104,8 +101,14 @@ pub(crate) struct Again<'p> {
 /// What was given up or put aside to stay within memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Given {
-    /// Clients and sessions judged before the log's end.
+    /// Sessions judged before the log's end, as they had been silent for the horizon.
     pub(crate) early: u64,
+    /// Sessions judged before their time, as there was no room for what waits.
+    pub(crate) forced: u64,
+    /// Sessions judged with half of their client, as that had too many records.
+    pub(crate) halved: u64,
+    /// How often half of a client was judged.
+    pub(crate) halves: u64,
     /// Records that came later than the horizon behind the others.
     pub(crate) late: u64,
     /// Records that came later than the disorder behind the others, so that their place in the order was gone.
@@ -114,6 +117,26 @@ pub(crate) struct Given {
     pub(crate) again: u64,
     /// Bytes that went through the temporary file.
     pub(crate) spilled: u64,
+}
+
+impl Given {
+    /// Sessions judged before the log's end, for whatever reason.
+    pub(crate) fn all_early(&self) -> u64 {
+        self.early + self.forced + self.halved
+    }
+}
+
+/// Why a client is judged now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// It was silent, or its past is.
+    Silence,
+    /// What waits of it can go nowhere else.
+    Memory,
+    /// It has too many records.
+    Size,
+    /// Nothing more comes.
+    End,
 }
 
 /// One client that waits.
@@ -187,6 +210,8 @@ pub(crate) struct Ledger<'p> {
     given: Given,
     /// What is out, so that a story told in parts is told once.
     told: Told,
+    /// Sessions that were counted: one that goes on after it was judged is no other.
+    counted: Recent,
     before: carry::Before,
     /// An earlier export told of more clients than one.
     others: bool,
@@ -270,6 +295,12 @@ pub(crate) struct Closed {
     pub(crate) carried: Option<Carried>,
 }
 
+impl Ledger<'_> {
+    /// Records of one client before half of them is judged: some ten megabytes, if all are read in full. Every record counts
+    /// alike, however it was read, so that the cut depends on the records alone.
+    pub(crate) const MOST: u32 = 8_192;
+}
+
 impl<'p> Ledger<'p> {
     pub(crate) fn new(paths: &'p [String], terms: Terms, again: Again<'p>) -> Self {
         // What is only put in order takes as much again: an order that is given up is worse than a file that is written.
@@ -294,6 +325,7 @@ impl<'p> Ledger<'p> {
             tables: Tables::default(),
             given: Given::default(),
             told: Told::default(),
+            counted: Recent::new(false),
             before: carry::Before::default(),
             others: false,
             own: paths.len(),
@@ -436,8 +468,8 @@ impl<'p> Ledger<'p> {
         self.common.iter_mut().for_each(|common| common.records = records as usize);
         // A text that makes room for a shorter one can leave a writer smaller than before.
         self.held = self.held + client.size() - before;
-        if records >= MOST && self.common.is_none() {
-            self.judge(&[(index, Cut::Half)], emit);
+        if records >= Ledger::MOST && self.common.is_none() {
+            self.judge(&[(index, Cut::Half)], Why::Size, emit);
         }
         if self.held > self.terms.room {
             self.put_aside(emit);
@@ -479,7 +511,7 @@ impl<'p> Ledger<'p> {
             .collect();
         due.sort_unstable_by_key(|(first, at, _)| (*first, *at));
         let due: Vec<_> = due.into_iter().map(|(_, at, cut)| (at, cut)).collect();
-        self.judge(&due, emit);
+        self.judge(&due, Why::Silence, emit);
     }
 
     /// Moves waiting bytes into the temporary file; where that fails, silent clients are judged before their time instead.
@@ -532,14 +564,14 @@ impl<'p> Ledger<'p> {
             is_due
         });
         let due: Vec<_> = due.map(|(_, at, _)| (at, Cut::None)).collect();
-        self.judge(&due, emit);
+        self.judge(&due, Why::Memory, emit);
     }
 
     /// Judges clients, each up to its cut or as a whole, and forgets what is done.
-    fn judge(&mut self, clients: &[(u32, Cut)], emit: &mut Emit<'_>) {
+    fn judge(&mut self, clients: &[(u32, Cut)], why: Why, emit: &mut Emit<'_>) {
         if let Some(common) = &self.common {
             // Where none is done with, all there are stand side by side.
-            self.whole.others = common.several && (self.others || self.given.early > 0);
+            self.whole.others = common.several && (self.others || self.given.all_early() > 0);
         }
         // A fixed number at a time: how many threads there are must not show in the order of the findings.
         let mut rest = clients.iter().peekable();
@@ -578,19 +610,36 @@ impl<'p> Ledger<'p> {
             let judged = docket.judge(files);
             let mut findings = Vec::new();
             for one in judged {
-                findings.extend(self.close(one));
+                findings.extend(self.close(one, why));
             }
             verdict::in_order(&mut findings);
             findings.into_iter().for_each(&mut *emit);
         }
     }
 
-    fn close(&mut self, judged: Judged) -> Vec<Finding> {
+    fn close(&mut self, judged: Judged, why: Why) -> Vec<Finding> {
         let Judged { index, heard, over, kept } = judged;
-        let Heard { mut findings, tally, tables } = heard;
+        let Heard { mut findings, mut tally, tables } = heard;
+        let mut new = Vec::new();
+        tally.retain_sessions(|session| {
+            let is_new = !self.counted.holds(session);
+            new.extend(is_new.then_some(session));
+            is_new
+        });
+        if why != Why::End {
+            new.into_iter().for_each(|session| self.counted.add(session));
+        }
         self.tally.add(tally);
         self.tables.add(tables);
-        self.given.early += over.len() as u64;
+        match why {
+            Why::Silence => self.given.early += over.len() as u64,
+            Why::Memory => self.given.forced += over.len() as u64,
+            Why::Size => {
+                self.given.halved += over.len() as u64;
+                self.given.halves += 1;
+            }
+            Why::End => {}
+        }
         let client = self.clients[index as usize].as_mut().expect("a client waits until it is judged");
         match kept {
             Some(kept) => {
@@ -632,16 +681,13 @@ impl<'p> Ledger<'p> {
     /// Judges what is left of an input that is the only one.
     fn judge_rest(&mut self, emit: &mut Emit<'_>) {
         if self.is_large {
-            let early = self.given.early;
-            self.whole.others = early > 0 || self.clients.iter().flatten().count() > 1;
+            self.whole.others = self.given.all_early() > 0 || self.clients.iter().flatten().count() > 1;
             let waiting =
                 (0..).zip(&self.clients).filter_map(|(at, client)| Some((client.as_ref()?.first, at)));
             let mut all: Vec<(Nanos, u32)> = waiting.collect();
             all.sort_unstable();
             let all: Vec<_> = all.into_iter().map(|(_, at)| (at, Cut::None)).collect();
-            self.judge(&all, emit);
-            // The log's end is nobody's early end.
-            self.given.early = early;
+            self.judge(&all, Why::End, emit);
         } else {
             self.judge_small(emit);
         }

@@ -254,10 +254,11 @@ fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit:
         }
         summary.problems.append(&mut file.problems);
     }
-    summary.problems.extend(closed.broken.map(unspilled));
+    summary.problems.extend(closed.broken.map(|why| unspilled(&why, &closed.given)));
     summary.problems.extend(closed.lost.iter().map(|(file, count)| unfound(&paths[*file as usize], *count)));
     summary.problems.extend(closed.counts.ahead.iter().map(|ahead| off(&paths, ahead)));
     summary.problems.extend(given_up(&paths, &closed.given, options));
+    summary.problems.extend(halved(&paths, &closed.given));
     summary.problems.extend(known(&paths, &closed.given));
     summary.problems.extend(out_of_order(&paths, &closed.given, options));
     taken.sort_by_key(|(at, _)| *at);
@@ -271,7 +272,7 @@ fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit:
     summary.not_judged = counts.not_judged;
     summary.span = counts.span;
     summary.charts = counts.charts;
-    summary.judged_early = closed.given.early;
+    summary.judged_early = closed.given.all_early();
     summary.late = closed.given.late;
     summary.unordered = closed.given.unordered;
     summary.spilled = closed.given.spilled;
@@ -412,6 +413,23 @@ fn given_up(paths: &[String], given: &Given, options: &Options) -> Option<Proble
     })
 }
 
+/// Clients of which no more could wait, if there were any.
+fn halved(paths: &[String], given: &Given) -> Option<Problem> {
+    (given.halves > 0).then(|| Problem {
+        path: paths.first().cloned().unwrap_or_default(),
+        place: None,
+        message: format!(
+            "clients with more than {} records at a time were judged by halves, {} times",
+            Ledger::MOST,
+            given.halves
+        ),
+        help: "nothing: a call that is sent again that many records later is not joined to its first send"
+            .to_owned(),
+        count: 1,
+        lost: false,
+    })
+}
+
 /// Records that were left out because they had been there before, if there were any.
 fn known(paths: &[String], given: &Given) -> Option<Problem> {
     (given.again > 0).then(|| Problem {
@@ -473,12 +491,16 @@ fn off(paths: &[String], ahead: &Ahead) -> Problem {
     }
 }
 
-fn unspilled(why: std::io::Error) -> Problem {
+fn unspilled(why: &std::io::Error, given: &Given) -> Problem {
     Problem {
         path: std::env::temp_dir().to_string_lossy().into_owned(),
         place: None,
-        message: format!("events could not be put aside: {why}"),
-        help: "give more --memory, or a TMPDIR with room; clients were judged before their time".to_owned(),
+        message: format!(
+            "events could not be put aside: {why}; {} sessions were judged before their time",
+            given.forced
+        ),
+        help: "give more --memory, or a TMPDIR with room; a call sent again after that was not joined to its first send"
+            .to_owned(),
         count: 1,
         lost: true,
     }

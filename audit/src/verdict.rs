@@ -71,6 +71,8 @@ pub(crate) struct Heard {
 pub(crate) struct Tally {
     counts: Counts,
     spread: Spread,
+    /// Sessions that ended, as hashes of their ids with their first moments.
+    sessions: Vec<(u64, Nanos)>,
 }
 
 /// Judges `events`; `paths` are the files that their origins point to.
@@ -165,7 +167,10 @@ impl Tally {
     fn count(&mut self, timeline: &Timeline, done: &dyn Fn(usize) -> bool, sessions: bool) {
         if sessions {
             let ended = |session: &&Session| session.contacts.last().is_some_and(|at| done(*at));
-            self.add_sessions(timeline.sessions.iter().filter(ended).map(|session| session.first));
+            let sessions = timeline.sessions.iter().filter(ended);
+            self.add_sessions(
+                sessions.map(|session| (crate::ledger::route::hash(&session.id), session.first)),
+            );
         }
         let counts = &mut self.counts;
         counts.calls += timeline.sends.iter().filter(|send| done(send.contact)).count() as u64;
@@ -182,12 +187,19 @@ impl Tally {
         self.spread.count(timeline, done);
     }
 
-    /// Adds sessions by their first moments.
-    pub(crate) fn add_sessions(&mut self, firsts: impl IntoIterator<Item = Nanos>) {
-        for first in firsts {
-            self.counts.sessions += 1;
-            self.spread.start(first);
-        }
+    /// Adds sessions by hashes of their ids, with their first moments.
+    pub(crate) fn add_sessions(&mut self, sessions: impl IntoIterator<Item = (u64, Nanos)>) {
+        self.sessions.extend(sessions);
+    }
+
+    /// Leaves out the sessions that `keep` does not want.
+    pub(crate) fn retain_sessions(&mut self, mut keep: impl FnMut(u64) -> bool) {
+        self.sessions.retain(|(session, _)| keep(*session));
+    }
+
+    fn count_sessions(&mut self, sessions: Vec<(u64, Nanos)>) {
+        self.counts.sessions += sessions.len() as u64;
+        sessions.into_iter().for_each(|(_, first)| self.spread.start(first));
     }
 
     /// Adds an ordinary record that no judgement has to look at.
@@ -201,6 +213,7 @@ impl Tally {
 
     /// Takes over what another part has counted.
     pub(crate) fn add(&mut self, other: Tally) {
+        self.count_sessions(other.sessions);
         let (a, b) = (&mut self.counts, other.counts);
         a.sessions += b.sessions;
         a.reconnects += b.reconnects;
@@ -219,7 +232,9 @@ impl Tally {
     }
 
     /// The finished counts.
-    pub(crate) fn finish(self) -> Counts {
+    pub(crate) fn finish(mut self) -> Counts {
+        let sessions = std::mem::take(&mut self.sessions);
+        self.count_sessions(sessions);
         Counts { charts: self.spread.finish(), ..self.counts }
     }
 }

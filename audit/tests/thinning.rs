@@ -83,6 +83,43 @@ fn a_busy_client_is_cut_alike_whether_its_log_can_be_read_again_or_not() {
     assert_eq!(told(&plain.0), told(&unpacked.0));
 }
 
+/// A session of many calls: when the nth one was sent, in nanoseconds behind the first.
+fn one_session(calls: i64, sent: impl Fn(i64) -> i64, path: &Path) {
+    let line = |n: i64| {
+        let at = 1_772_445_600_000_000_000 + sent(n);
+        format!(
+            r#"{{"unbroken":1,"start":"{at}","end":"{at}","remote_addr":"203.0.113.7","method":"POST","path":"/mcp","status":200,"session_in":"0000000000000005","protocol_version":"2025-11-25","content_type":"text/event-stream","request":"{{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"tools/call\",\"params\":{{\"name\":\"pay\",\"arguments\":{{\"order\":{n}}}}}}}","events":[{{"data":"{{\"jsonrpc\":\"2.0\",\"id\":{n},\"result\":{{\"content\":[]}}}}"}}],"cause":"complete"}}"#
+        ) + "\n"
+    };
+    std::fs::write(path, (0..calls).map(line).collect::<String>()).expect("a disk with room");
+}
+
+#[test]
+fn a_session_is_counted_once_however_often_it_is_judged_and_the_reason_is_told() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join("log.jsonl");
+    let hour = 3_600_000_000_000;
+    type Sent = fn(i64) -> i64;
+    let steady: Sent = |n| n * 1_000_000;
+    let at_once: Sent = |_| 0;
+    let with_a_pause: Sent = |n| n * 1_000_000 + if n < 1_000 { 0 } else { 3 * 3_600_000_000_000 };
+    for (name, calls, sent, horizon, told) in [
+        ("steady", 12_000, steady, hour, "by halves"),
+        ("at once", 9_000, at_once, hour, "by halves"),
+        ("with a pause", 4_000, with_a_pause, hour, "3600 s after their last event"),
+    ] {
+        one_session(calls, sent, &path);
+        for every_record in [false, true] {
+            let options = Options { small: 1, horizon, every_record, ..options() };
+            let (_, summary) = findings(std::slice::from_ref(&path), &options);
+            assert_eq!((summary.sessions, summary.calls), (1, calls as u64), "{name}");
+            assert_eq!(summary.charts.sessions.iter().map(|(_, count)| count).sum::<u64>(), 1, "{name}");
+            let problems: Vec<_> = summary.problems.iter().map(|problem| problem.message.as_str()).collect();
+            assert!(problems.len() == 1 && problems[0].contains(told), "{name}: {problems:?}");
+        }
+    }
+}
+
 #[test]
 fn neither_memory_nor_threads_nor_chunks_change_a_finding() {
     let folder = tempfile::tempdir().expect("a folder can be made");

@@ -110,6 +110,13 @@ fn audit(log: &Path) -> Command {
     audit
 }
 
+/// Sessions that the summary counts.
+fn sessions(ran: &Ran) -> u64 {
+    let summary: serde_json::Value =
+        serde_json::from_str(ran.out.lines().last().expect("a summary")).expect("the summary is JSON");
+    summary["seen"]["sessions"].as_u64().unwrap_or_else(|| panic!("{summary}"))
+}
+
 /// The problem that names the temporary folder.
 fn told(ran: &Ran, folder: &Path) -> serde_json::Value {
     let last = ran.out.lines().last().expect("a summary");
@@ -130,6 +137,9 @@ fn a_temporary_folder_that_is_not_there_is_told_and_the_calls_are_found() {
     let problem = told(&run, &nowhere);
     assert_eq!((run.code, problem["lost"].as_bool()), (4, Some(true)), "{problem}");
     assert!(problem["help"].as_str().is_some_and(|help| help.contains("TMPDIR")), "{problem}");
+    assert!(problem["message"].as_str().is_some_and(|told| told.contains("before their time")), "{problem}");
+    assert!(!run.out.contains("after their last event"), "memory was the reason, and no silence");
+    assert_eq!(sessions(&run), sessions(&usual));
     assert_eq!(repeated(&run.out), repeated(&usual.out));
 }
 

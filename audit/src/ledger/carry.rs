@@ -3,7 +3,7 @@
 
 use super::queue::Slot;
 use super::route::Routes;
-use super::{Carries, Cut, Emit, Entry, Ledger, Waiting, docket, route};
+use super::{Carries, Cut, Emit, Entry, Ledger, Waiting, Why, docket, route};
 use crate::carry::{Carried, Stage, Waits};
 use crate::event::{Event, Nanos};
 use crate::join::{Clocks, Known};
@@ -110,7 +110,7 @@ impl Ledger<'_> {
             }
             _ => self.pause(emit),
         }
-        self.others |= self.given.early > 0;
+        self.others |= self.given.all_early() > 0;
         // What is over is nobody's early end here.
         self.given.early = 0;
         let (clients, numbers) = self.waiting_clients();
@@ -190,12 +190,12 @@ impl Ledger<'_> {
     fn judge_clients(&mut self, emit: &mut Emit<'_>) {
         let waiting = (0..).zip(&self.clients).filter_map(|(at, client)| Some((client.as_ref()?.first, at)));
         let mut waiting: Vec<(Nanos, u32)> = waiting.collect();
-        self.others |= waiting.len() > 1 || self.given.early > 0;
+        self.others |= waiting.len() > 1 || self.given.all_early() > 0;
         // Of those in one place there may be no other ([`Ledger::judge`]).
         self.whole.others = self.others;
         waiting.sort_unstable();
         let all: Vec<(u32, Cut)> = waiting.into_iter().map(|(_, at)| (at, Cut::None)).collect();
-        self.judge(&all, emit);
+        self.judge(&all, Why::End, emit);
     }
 
     /// The clients that wait, and the number of each among them.

@@ -360,8 +360,8 @@ fn over(glances: &[Glance], fates: &[Fate]) -> Vec<u64> {
     over
 }
 
-/// The first moment of each session whose last exchange is done and was not counted before.
-fn ended(glances: &[Glance], fates: &[Fate]) -> Vec<Nanos> {
+/// Each session whose last exchange is done and was not counted before, with its first moment.
+fn ended(glances: &[Glance], fates: &[Fate]) -> Vec<(u64, Nanos)> {
     struct Session {
         first: Nanos,
         last: Order,
@@ -378,7 +378,8 @@ fn ended(glances: &[Glance], fates: &[Fate]) -> Vec<Nanos> {
             (known.last, known.done) = (last, done);
         }
     }
-    sessions.into_values().filter(|session| session.done).map(|session| session.first).collect()
+    let done = sessions.into_iter().filter(|(_, session)| session.done);
+    done.map(|(id, session)| (id, session.first)).collect()
 }
 
 /// What goes on, written anew.

@@ -12,7 +12,8 @@ use super::route::hash;
 use crate::event::Nanos;
 use crate::order::Order;
 use crate::quick::HashSet;
-use copies::{Recent, Twin, Twins};
+pub(super) use copies::Recent;
+use copies::{Twin, Twins};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -111,7 +111,7 @@ pub(super) fn thin_out(slots: &mut Vec<Slot>) {
 
 /// Digests of the latest records, in the order in which they went.
 #[derive(Debug)]
-pub(super) struct Recent {
+pub(in crate::ledger) struct Recent {
     most: usize,
     digests: VecDeque<u64>,
     /// The same to be looked up; made when something is.
@@ -120,22 +120,22 @@ pub(super) struct Recent {
 
 impl Recent {
     /// `carries`: exports follow each other.
-    pub(super) fn new(carries: bool) -> Recent {
+    pub(in crate::ledger) fn new(carries: bool) -> Recent {
         let most = if carries { REMEMBERED_BETWEEN } else { REMEMBERED };
         Recent { most, digests: VecDeque::new(), index: None }
     }
 
     /// Goes on with what another export left.
-    pub(super) fn restore(&mut self, digests: Vec<u64>) {
+    pub(in crate::ledger) fn restore(&mut self, digests: Vec<u64>) {
         self.digests = digests.into();
     }
 
     /// What the next export goes on with.
-    pub(super) fn take(&mut self) -> Vec<u64> {
+    pub(in crate::ledger) fn take(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.digests).into()
     }
 
-    pub(super) fn add(&mut self, digest: u64) {
+    pub(in crate::ledger) fn add(&mut self, digest: u64) {
         if self.digests.len() >= self.most {
             let oldest = self.digests.pop_front();
             if let (Some(index), Some(oldest)) = (&mut self.index, oldest) {
@@ -148,7 +148,7 @@ impl Recent {
         }
     }
 
-    pub(super) fn holds(&mut self, digest: u64) -> bool {
+    pub(in crate::ledger) fn holds(&mut self, digest: u64) -> bool {
         self.index.get_or_insert_with(|| self.digests.iter().copied().collect()).contains(&digest)
     }
 }
