@@ -137,3 +137,48 @@ fn lines_of_loggers_are_known_in_every_order() {
         "{events:?}"
     );
 }
+
+/// An exchange of the project's own lines with this status and this begin.
+fn told(status: &str, begin: &str) -> String {
+    format!(
+        r#"{{"ts":"{begin}","remote_addr":"192.0.2.1","method":"POST","path":"/mcp","status":{status},"req_headers":{{"mcp-session-id":"S"}},"resp_headers":{{}},"request_body":null,"response_events":[],"duration_ms":20.5,"termination":"complete"}}"#
+    )
+}
+
+#[test]
+fn a_status_is_a_number_however_it_is_written() {
+    let status = |line: &str| match read_text(&format!("{line}\n")).0.pop() {
+        Some(Event { what: What::Exchange(x), .. }) => x.status,
+        other => panic!("{line}: {other:?}"),
+    };
+    for written in ["200", "200.0", "2e2", "2.0E+2", "20000e-2", "\"200\"", "\"200.0\"", "\"2e2\""] {
+        assert_eq!(status(&told(written, "2026-08-14T09:00:00Z")), Some(200), "{written}");
+    }
+    for written in ["200.5", "2e-2", "\"2e\"", "2e99", "\"e2\"", "-200"] {
+        assert_eq!(status(&told(written, "2026-08-14T09:00:00Z")), None, "{written}");
+    }
+    let step = |event: &str| format!(r#"{{"ts":1795961445.0,"flow":7,"event":{event}}}"#);
+    for written in ["200", "200.0", "2e2", "\"200\""] {
+        let steps = [
+            step(r#""request","method":"POST","path":"/mcp","headers":{"mcp-session-id":"s"},"body":"{}""#),
+            step(&format!(r#""response_headers","status":{written},"headers":{{}}"#)),
+            step(r#""response_complete""#),
+        ];
+        assert_eq!(status(&steps.join("\n")), Some(200), "{written}");
+    }
+}
+
+#[test]
+fn an_offset_that_no_clock_has_is_a_time_that_cannot_be_read() {
+    let problems = |line: &str| {
+        let (events, taken) = read_text(&format!("{line}\n{}\n", told("200", "2026-08-14T09:00:00Z")));
+        (events.len(), taken.problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>())
+    };
+    let no_time = (1, vec!["the record has no time that can be read".to_owned()]);
+    for offset in ["+99:99", "+24:00", "-00:60", "+9999"] {
+        assert_eq!(problems(&told("200", &format!("2026-08-14T09:00:00{offset}"))), no_time, "{offset}");
+    }
+    for offset in ["+14:00", "-12:00", "+0530", "+23:59"] {
+        assert_eq!(problems(&told("200", &format!("2026-08-14T09:00:00{offset}"))), (2, vec![]), "{offset}");
+    }
+}

@@ -2,6 +2,7 @@
 //! Knows no field's name and no format.
 
 use crate::event::{Nanos, Text};
+use crate::mapping::clock;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
@@ -35,7 +36,8 @@ impl Field<'_> {
     /// The value as a whole number.
     #[must_use]
     pub fn number<T: std::str::FromStr>(&self) -> Option<T> {
-        self.get()?.parse().ok()
+        let text = self.get()?;
+        text.parse().ok().or_else(|| clock::whole(text)?.to_string().parse().ok())
     }
 
     /// The value as seconds with decimals, in nanoseconds.
@@ -139,7 +141,11 @@ pub fn common_log_time(text: &str) -> Option<(Nanos, bool)> {
         Some(zone) => {
             let (sign, digits) = zone.split_at_checked(1)?;
             let (hours, minutes) = digits.split_at_checked(2)?;
-            let span = hours.parse::<i64>().ok()? * 3600 + minutes.parse::<i64>().ok()? * 60;
+            let (hours, minutes) = (hours.parse::<u8>().ok()?, minutes.parse::<u8>().ok()?);
+            if hours >= 24 || minutes >= 60 {
+                return None;
+            }
+            let span = i64::from(hours) * 3600 + i64::from(minutes) * 60;
             if sign == "-" { -span } else { span }
         }
         None => 0,

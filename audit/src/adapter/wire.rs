@@ -2,6 +2,7 @@
 //! Knows how steps of one flow make one exchange; holds open flows only.
 
 use super::access::{self, Draft};
+use super::field::{Field, Slot};
 use super::rpc::{self, Keep};
 use super::sse::Parser;
 use super::{Reader, RecordProblem, loose};
@@ -61,8 +62,8 @@ struct Step<'a> {
     headers: BTreeMap<String, String>,
     #[serde(borrow, default)]
     body: Option<Cow<'a, str>>,
-    #[serde(default)]
-    status: Option<u16>,
+    #[serde(borrow, default)]
+    status: Option<Field<'a>>,
     #[serde(borrow, default)]
     data: Option<Cow<'a, str>>,
     #[serde(borrow, default, alias = "msg")]
@@ -213,7 +214,7 @@ impl Reader for Wire {
 impl Flow {
     fn headers(&mut self, step: &Step<'_>, at: Nanos) {
         let x = &mut self.draft.exchange;
-        x.status = step.status;
+        x.status = step.status.number();
         x.response.session = header(&step.headers, "mcp-session-id").map(Into::into);
         x.response.media = access::media_of(header(&step.headers, "content-type"));
         x.response.retry_after = access::retry_after(header(&step.headers, "retry-after"));

@@ -75,6 +75,31 @@ pub fn epoch(text: &str, unit: Nanos) -> Option<Nanos> {
     Some(if negative { -nanos } else { nanos })
 }
 
+/// A whole number, however it is written: `200`, `+200`, `200.0`, `2e2`, `2.00E+2`; none if it is none, or too large.
+pub fn whole(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let (digits, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
+    if before.is_empty() || !before.bytes().chain(after.bytes()).all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let power: i64 = power.parse().ok().filter(|power| (-40..=40).contains(power))?;
+    let point = before.len() as i64 + power;
+    let (mut number, mut rest) = (0_u64, false);
+    for (at, digit) in (0..).zip(before.bytes().chain(after.bytes())) {
+        if at < point {
+            number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+        } else {
+            rest |= digit != b'0';
+        }
+    }
+    for _ in (before.len() + after.len()) as i64..point {
+        number = number.checked_mul(10)?;
+    }
+    (!rest).then_some(number)
+}
+
 /// Digits with at most one point among them, as nearly all numbers are written; none for every other way to write one.
 fn plain(text: &str, unit: Nanos) -> Option<Nanos> {
     let bytes = text.as_bytes();
@@ -251,9 +276,53 @@ fn zone(b: &[u8]) -> Option<(i64, bool)> {
                 [h1, h2] => (number(&[*h1, *h2])?, 0),
                 _ => return None,
             };
+            if h >= 24 || m >= 60 {
+                return None;
+            }
             let offset = h * 3600 + m * 60;
             Some((if *sign == b'-' { -offset } else { offset }, true))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapter::field::common_log_time;
+
+    #[test]
+    fn offsets_that_no_clock_has_are_none() {
+        for (zone, is_one) in [
+            ("+0200", true),
+            ("-2359", true),
+            ("+9999", false),
+            ("+2400", false),
+            ("+0060", false),
+            ("+-1-1", false),
+        ] {
+            let local = format!("14/Aug/2026:09:00:05 {zone}");
+            assert_eq!(clf(&local).is_some(), is_one, "{zone}");
+            assert_eq!(common_log_time(&local).is_some(), is_one, "{zone}");
+            assert_eq!(slashed(&format!("2026/08/14 09:00:05 {zone}")).is_some(), is_one, "{zone}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_read_to_the_end() {
+        for (text, number) in [
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            ("0.0", Some(0)),
+            ("1.5e1", Some(15)),
+            ("1.55e1", None),
+            ("5e-1", None),
+            ("", None),
+            (".5", None),
+            ("1e", None),
+            ("1e9999999999", None),
+        ] {
+            assert_eq!(whole(text), number, "{text}");
+        }
     }
 }

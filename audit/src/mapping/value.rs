@@ -329,16 +329,10 @@ impl Value {
         raw.get().strip_prefix('"')?.strip_suffix('"').filter(|text| as_it_is && text.starts_with("{\\\""))
     }
 
-    /// A whole number; a fraction of zeros is one too.
+    /// A whole number, however it is written ([`clock::whole`]).
     pub fn number(&self, row: &Row<'_>, absent: &[String]) -> Option<u64> {
         let text = self.text(row, absent)?;
-        if let Ok(number) = text.parse() {
-            return Some(number);
-        }
-        let text = text.trim().trim_start_matches('+');
-        text.parse()
-            .ok()
-            .or_else(|| text.split_once('.').filter(|(_, f)| f.bytes().all(|b| b == b'0'))?.0.parse().ok())
+        text.parse().ok().or_else(|| clock::whole(&text))
     }
 
     /// A duration; seconds where no unit is given.
