@@ -13,6 +13,7 @@ pub mod haproxy;
 pub mod har;
 pub mod intake;
 pub mod loose;
+mod names;
 pub mod nginx;
 mod part;
 pub mod rpc;

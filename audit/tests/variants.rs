@@ -131,3 +131,86 @@ fn litellm_without_sessions_shows_a_possible_duplicate() {
     let (found, _) = told(&without("HTTP 500 from the server"));
     assert_eq!(found, [], "nobody left");
 }
+
+/// The keys of a fixture, each by another name.
+fn renamed(name: &str, names: &[(&str, &str)]) -> String {
+    each(name, |record| {
+        let record = record.as_object_mut().unwrap();
+        for (old, new) in names {
+            if let Some(value) = record.remove(*old) {
+                record.insert((*new).to_owned(), value);
+            }
+        }
+    })
+}
+
+/// A template's keys are the operator's: short ones, and the names of headers with their side in any order.
+#[test]
+fn keys_of_templates_may_be_built_of_the_names_of_headers() {
+    same(
+        "nginx_request_line.jsonl",
+        &renamed(
+            "nginx_request_line.jsonl",
+            &[
+                ("http_mcp_session_id", "req_hdr_mcp_session_id"),
+                ("sent_http_mcp_session_id", "mcp-session-id-response"),
+                ("sent_http_content_type", "resp.content-type"),
+                ("http_last_event_id", "lastEventId"),
+                ("request_body", "reqBody"),
+                ("remote_addr", "ip"),
+                ("request_time", "rt"),
+                ("http_user_agent", "ua"),
+                ("status", "statusCode"),
+            ],
+        ),
+    );
+    same(
+        "haproxy_other_names.jsonl",
+        &renamed(
+            "haproxy_other_names.jsonl",
+            &[
+                ("mcp_session_id", "captured_request_header_mcp_session_id"),
+                ("mcp_session_id_out", "captured_response_header_mcp_session_id"),
+                ("status", "status_code"),
+                ("method", "http_method"),
+                ("uri", "http_uri"),
+                ("Ta", "time_active"),
+                ("server", "server_name"),
+                ("frontend", "frontend_name"),
+                ("backend", "backend_name"),
+                ("retries", "retry_count"),
+            ],
+        ),
+    );
+    for (request, response) in [
+        ("req.mcp-session-id", "resp.mcp-session-id"),
+        ("request_header_mcp_session_id", "response_header_mcp_session_id"),
+        ("request.headers.mcp-session-id", "response.headers.mcp-session-id"),
+    ] {
+        let names = [("mcp_session_id", request), ("mcp_session_id_out", response)];
+        same("envoy_metadata_parts.jsonl", &renamed("envoy_metadata_parts.jsonl", &names));
+    }
+}
+
+/// nginx writes what the template says, objects too.
+#[test]
+fn a_templates_facts_may_stand_in_objects() {
+    let name = "nginx_request_line.jsonl";
+    let nested = each(name, |record| {
+        let take = |key: &str| record.get(key).cloned().unwrap_or_default();
+        let method = take("request").as_str().unwrap().split(' ').next().unwrap().to_owned();
+        *record = serde_json::json!({
+            "@timestamp": take("msec"),
+            "client": {"ip": take("remote_addr"), "user_agent": take("http_user_agent")},
+            "request": {"method": method, "uri": "/mcp", "body": take("request_body"),
+                "headers": {"mcp-session-id": take("http_mcp_session_id")}},
+            "response": {"status": take("status"), "body_bytes": take("body_bytes_sent"),
+                "headers": {"mcp-session-id": [take("sent_http_mcp_session_id")], "content-type": take("sent_http_content_type")}},
+            "request_time": take("request_time"),
+            "request_completion": take("request_completion"),
+            "upstream_addr": take("upstream_addr"),
+            "upstream_status": take("upstream_status"),
+        });
+    });
+    same(name, &nested);
+}

@@ -216,7 +216,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Whole<'a> {
     }
 }
 
-/// Declares a record's fields, each under the keys that it is met under. A key that comes twice, or two keys of one
+/// Declares a record's fields, each under the keys that it is met under or may be built of ([`super::names`]). A key that comes twice, or two keys of one
 /// field, are no error: the first that holds something counts. `whole`: an object counts as its text.
 macro_rules! record_fields {
     (@read $map:ident) => { $map.next_value::<$crate::adapter::field::Field<'de>>()? };
@@ -244,9 +244,15 @@ macro_rules! record_fields {
                                     let value = $crate::adapter::field::record_fields!(@read map $($kind)?);
                                     $crate::adapter::field::first(&mut line.$slot, value);
                                 })*
-                                _ => {
-                                    map.next_value::<serde::de::IgnoredAny>()?;
-                                }
+                                other => match $crate::adapter::names::usual(other) {
+                                    $(Some($($key)|+) => {
+                                        let value = $crate::adapter::field::record_fields!(@read map $($kind)?);
+                                        $crate::adapter::field::first(&mut line.$slot, value);
+                                    })*
+                                    _ => {
+                                        map.next_value::<serde::de::IgnoredAny>()?;
+                                    }
+                                },
                             }
                         }
                         Ok(line)

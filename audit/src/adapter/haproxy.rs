@@ -4,7 +4,7 @@
 use super::access::{self, Draft};
 use super::field::{self, Slot, record_fields};
 use super::rpc::Keep;
-use super::{Adapter, RecordProblem};
+use super::{Adapter, RecordProblem, names};
 use crate::event::{
     Attempt, Cause, Counts, Delivered, End, Event, Known, Logged, Nanos, Phase, Time, Vantage,
 };
@@ -20,22 +20,22 @@ record_fields! {
         epoch: "ts";
         time: "time" | "tr" | "request_date" | "t" | "timestamp" | "@timestamp" | "date";
         accepted: "accept_date";
-        remote_addr: "remote_addr" | "client_ip" | "src" | "ci";
+        remote_addr: "remote_addr" | "client_ip" | "src" | "ci" | "client";
         remote_port: "remote_port" | "client_port" | "cp";
         forwarded_for: "x_forwarded_for" | "xff" | "req_x_forwarded_for";
-        server: "server" | "s";
-        server_addr: "server_addr" | "server_ip" | "si";
+        server: "server" | "s" | "server_name" | "srv_name";
+        server_addr: "server_addr" | "server_ip" | "si" | "srv_ip";
         idle: "Ti" | "t_idle";
         handshake: "Th";
         connect: "Tc" | "t_connect";
         response: "Tr" | "t_response";
-        active: "Ta" | "t_active";
-        status: "status" | "ST";
+        active: "Ta" | "t_active" | "time_active" | "Tt" | "t_total" | "time_total";
+        status: "status" | "ST" | "http_status_code";
         bytes: "bytes_read" | "B";
         state: "termination_state" | "tsc" | "termination" | "term_state";
         retries: "retries" | "rc";
-        method: "method" | "request_method" | "HM";
-        uri: "uri" | "path" | "HU";
+        method: "method" | "request_method" | "HM" | "http_method";
+        uri: "uri" | "path" | "HU" | "HP" | "HPO" | "request_uri" | "http_uri";
         unique_id: "unique_id" | "request_id" | "ID";
         user_agent: "user_agent" | "req_user_agent";
         session_in: "session_in" | "req_mcp_session_id" | "mcp_session_id";
@@ -57,9 +57,16 @@ impl Adapter for Haproxy {
     }
 
     fn read(&self, record: Record<'_>, keep: Keep, sink: &mut dyn FnMut(Event)) -> Result<(), RecordProblem> {
-        let line: Line<'_> = serde_json::from_slice(record.bytes).map_err(|why| {
+        let mut line: Line<'_> = serde_json::from_slice(record.bytes).map_err(|why| {
             RecordProblem::Malformed { format: "HAProxy access line", why: why.to_string() }
         })?;
+        let unfolded;
+        if line.method.get().is_none()
+            && let Some(flat) = names::unfolded(record.bytes)
+        {
+            unfolded = flat;
+            line = serde_json::from_slice(&unfolded).unwrap_or(line);
+        }
         // `<BADREQ>`: a connection on which no request came; a readiness probe.
         if line.method.get().is_none_or(|method| method.starts_with('<')) {
             return Ok(());

@@ -4,7 +4,7 @@
 use super::access::{self, Draft};
 use super::field::{self, Slot, record_fields};
 use super::rpc::Keep;
-use super::{Adapter, RecordProblem};
+use super::{Adapter, RecordProblem, names};
 use crate::event::{
     Attempt, Cause, Counts, Delivered, Event, Known, Logged, Phase, Time, TimeMeans, Vantage,
 };
@@ -23,7 +23,7 @@ record_fields! {
         time_local: "time_local";
         request_id: "request_id" | "req_id";
         connection: "connection";
-        remote_addr: "remote_addr";
+        remote_addr: "remote_addr" | "client_ip" | "ip";
         remote_port: "remote_port";
         forwarded_for: "http_x_forwarded_for" | "x_forwarded_for";
         subject: "remote_user" | "jwt_sub";
@@ -34,14 +34,14 @@ record_fields! {
         status: "status";
         body_bytes: "body_bytes_sent";
         bytes: "bytes_sent";
-        length: "request_time";
+        length: "request_time" | "rt";
         completion: "request_completion";
         upstream_addr: "upstream_addr";
         upstream_status: "upstream_status";
         upstream_connect: "upstream_connect_time";
         upstream_header: "upstream_header_time";
         upstream_length: "upstream_response_time";
-        user_agent: "http_user_agent" | "user_agent";
+        user_agent: "http_user_agent" | "user_agent" | "ua";
         session_in: "http_mcp_session_id" | "session_in" | "mcp_session_id";
         session_out: "sent_http_mcp_session_id" | "upstream_http_mcp_session_id" | "session_out";
         last_event_id: "http_last_event_id" | "last_event_id";
@@ -52,7 +52,7 @@ record_fields! {
         traceparent: "http_traceparent" | "traceparent";
         content_type: "sent_http_content_type" | "content_type_out";
         retry_after: "sent_http_retry_after" | "retry_after";
-        request_body: "request_body" => whole;
+        request_body: "request_body" | "body" => whole;
     }
 }
 
@@ -62,16 +62,24 @@ impl Adapter for Nginx {
     }
 
     fn read(&self, record: Record<'_>, keep: Keep, sink: &mut dyn FnMut(Event)) -> Result<(), RecordProblem> {
-        let mended;
-        let line: Line<'_> = match serde_json::from_slice(record.bytes) {
+        let (mended, unfolded);
+        let mut bytes = record.bytes;
+        let mut line: Line<'_> = match serde_json::from_slice(bytes) {
             Ok(line) => line,
             Err(why) => {
                 let broken =
                     || RecordProblem::Malformed { format: "nginx access line", why: why.to_string() };
-                mended = field::without_hex_escapes(record.bytes).ok_or_else(broken)?;
-                serde_json::from_slice(&mended).map_err(|_| broken())?
+                mended = field::without_hex_escapes(bytes).ok_or_else(broken)?;
+                bytes = &mended;
+                serde_json::from_slice(bytes).map_err(|_| broken())?
             }
         };
+        if method(&line).is_none()
+            && let Some(flat) = names::unfolded(bytes)
+        {
+            unfolded = flat;
+            line = serde_json::from_slice(&unfolded).unwrap_or(line);
+        }
         let time = time_of(&line, &record).ok_or(RecordProblem::NoTime)?;
         let mut draft = Draft::new(access::method_of(method(&line).unwrap_or_default()), time);
         fill_request(&mut draft, &line, keep);
@@ -94,10 +102,13 @@ fn request_line<'l>(line: &'l Line<'_>) -> Option<(&'l str, Option<&'l str>)> {
 
 fn time_of(line: &Line<'_>, record: &Record<'_>) -> Option<Time> {
     let length = line.length.seconds();
-    if let Some(text) = line.msec.get()
-        && let Some(at) = clock::any(text).filter(|_| clock::epoch_unit(text).is_some())
-    {
-        // `$msec` has three decimals; a pipeline may have made whole milliseconds of it.
+    // `$msec`, whatever key it stands under, goes before the whole seconds of the other variables.
+    let epoch = [line.msec.get(), line.time.get()]
+        .into_iter()
+        .flatten()
+        .find_map(|text| Some((text, clock::any(text).filter(|_| clock::epoch_unit(text).is_some())?)));
+    if let Some((text, at)) = epoch {
+        // It has three decimals; a pipeline may have made whole milliseconds of it.
         let precision = field::precision(text).min(clock::epoch_unit(text).unwrap_or(clock::SECOND));
         return Some(access::ended(at, length, precision));
     }
@@ -105,7 +116,7 @@ fn time_of(line: &Line<'_>, record: &Record<'_>) -> Option<Time> {
     if let Some(at) = line.time.get().or(line.msec.get()).and_then(field::rfc3339) {
         return Some(access::ended(at, length, second));
     }
-    if let Some((at, zoned)) = line.time_local.get().and_then(field::common_log_time) {
+    if let Some((at, zoned)) = line.time_local.get().or(line.time.get()).and_then(field::common_log_time) {
         return Some(Time { zone_assumed: !zoned, ..access::ended(at, length, second) });
     }
     let at = record.shipped.at?;
