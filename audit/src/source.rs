@@ -341,9 +341,8 @@ fn note_broken(troubles: &mut Troubles, place: Option<Place>, e: &std::io::Error
 fn unopenable(shown: &str, e: &Unopenable) -> Refusal {
     let (help, log) = match e {
         Unopenable::Io(_) => ("check the path and its permissions", true),
-        Unopenable::Kind("a directory") => {
-            ("it holds no file that is not hidden; give one that holds logs", false)
-        }
+        Unopenable::Folder => ("give a folder that holds logs, or name the files themselves", false),
+        Unopenable::Kind("a directory") => ("give it by its own name: folders are followed 64 deep", false),
         Unopenable::Kind(_) => ("write its content into a file first", false),
         Unopenable::Deep => ("decompress it first", true),
         Unopenable::Other(nature) => (nature.help, nature.log),

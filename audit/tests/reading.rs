@@ -231,7 +231,11 @@ fn what_is_no_file_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let refused =
         |path: &std::path::Path| Source::open(path, 0, &Limits::default()).err().unwrap().problem.message;
-    assert!(refused(dir.path()).contains("a directory"));
+    assert!(refused(dir.path()).contains("this folder holds no file"));
+    std::fs::write(dir.path().join(".hidden"), "x").unwrap();
+    std::fs::create_dir(dir.path().join("below")).unwrap();
+    assert!(refused(dir.path()).contains("this folder holds no file"));
+    std::fs::remove_file(dir.path().join(".hidden")).unwrap();
     let empty = dir.path().join("empty");
     std::fs::write(&empty, "").unwrap();
     assert!(refused(&empty).contains("empty"));

@@ -19,18 +19,18 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) mapping: Vec<PathBuf>,
     /// Largest record that is read, in bytes; larger ones are named and skipped [default: 16 MiB]
-    #[arg(long, value_name = "BYTES", default_value_t = 0, hide_default_value = true)]
-    pub(crate) max_record: usize,
+    #[arg(long, value_name = "BYTES", value_parser = some_bytes)]
+    pub(crate) max_record: Option<usize>,
     /// Memory that the run may take, as in 64MiB; what does not fit waits in a temporary file [default: 256MiB]
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "0", hide_default_value = true)]
-    pub(crate) memory: usize,
+    #[arg(long, value_name = "SIZE", value_parser = some_size)]
+    pub(crate) memory: Option<usize>,
     /// Silence in log time, as in 45m, after which a client of a log of more than 10,000 records is judged
     /// [default: 2h]
-    #[arg(long, value_name = "TIME", value_parser = span, default_value = "0s", hide_default_value = true)]
-    pub(crate) horizon: i64,
+    #[arg(long, value_name = "TIME", value_parser = some_span)]
+    pub(crate) horizon: Option<i64>,
     /// How far behind the others in log time a record may come, as in 5m [default: 1m]
-    #[arg(long, value_name = "TIME", value_parser = span, default_value = "0s", hide_default_value = true)]
-    pub(crate) disorder: i64,
+    #[arg(long, value_name = "TIME", value_parser = some_span)]
+    pub(crate) disorder: Option<i64>,
     /// Carry what is not over from one export to the next in this file: sessions and calls that may go on are judged with
     /// what comes later, and no finding is told twice
     #[arg(long, value_name = "FILE")]
@@ -78,6 +78,24 @@ impl AuditArgs {
         let length = |path: &Path| path.metadata().ok().filter(|kind| kind.is_file()).map(|kind| kind.len());
         self.inputs().iter().map(|input| length(&input.path)).sum()
     }
+}
+
+/// What is said where nothing would be taken for the default.
+const NOTHING: &str = "give more than nothing, or leave the option out for its default";
+
+fn some_bytes(word: &str) -> Result<usize, String> {
+    let count: usize = word.parse().map_err(|_| "it is no number of bytes".to_owned())?;
+    if count == 0 { Err(NOTHING.to_owned()) } else { Ok(count) }
+}
+
+fn some_size(word: &str) -> Result<usize, String> {
+    let bytes = size(word)?;
+    if bytes == 0 { Err(NOTHING.to_owned()) } else { Ok(bytes) }
+}
+
+fn some_span(word: &str) -> Result<i64, String> {
+    let nanos = span(word)?;
+    if nanos == 0 { Err(NOTHING.to_owned()) } else { Ok(nanos) }
 }
 
 /// Bytes, with the usual suffixes.

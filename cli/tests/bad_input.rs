@@ -135,8 +135,21 @@ fn a_directory_and_a_file_that_is_not_there() {
     let bench = Bench::new();
     let folder = bench.0.path().join("folder.log");
     fs::create_dir(&folder).expect("it can be made");
-    named(&folder);
+    let told = named(&folder);
+    assert!(told.out.contains("this folder holds no file"), "{}", told.out);
     named(&bench.0.path().join("gone.log"));
+}
+
+#[test]
+fn a_bound_of_nothing_is_refused_and_not_taken_for_the_default() {
+    let log = command::root().join("fixtures/logs/samples/nginx_json.jsonl");
+    for (option, nothing) in
+        [("--horizon", "0s"), ("--disorder", "0m"), ("--memory", "0MiB"), ("--max-record", "0")]
+    {
+        let run = audit("json", std::slice::from_ref(&log), &[option, nothing]);
+        assert_eq!(run.code, 2, "{option}: {}", run.err);
+        assert!(run.err.contains(option) && run.err.contains("more than nothing"), "{}", run.err);
+    }
 }
 
 #[test]

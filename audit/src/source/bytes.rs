@@ -24,6 +24,9 @@ pub(crate) enum Unopenable {
     /// Not a regular file.
     #[error("this is {0}, not a file")]
     Kind(&'static str),
+    /// A folder in which nothing is to be read.
+    #[error("this folder holds no file that is not hidden")]
+    Folder,
     /// Compressed too often.
     #[error("this is compressed more than {MOST_LAYERS} times over")]
     Deep,
@@ -50,6 +53,14 @@ impl ByteStream {
     pub(crate) fn open(path: &Path) -> Result<Self, Unopenable> {
         // Asked before opening: opening a FIFO without a writer blocks for ever.
         let kind = std::fs::metadata(path).map_err(Unopenable::Io)?;
+        if kind.is_dir() {
+            std::fs::read_dir(path).map_err(Unopenable::Io)?;
+            return Err(if super::folder::is_bare(path) {
+                Unopenable::Folder
+            } else {
+                Unopenable::Kind("a directory")
+            });
+        }
         if !kind.is_file() {
             return Err(Unopenable::Kind(kind_of(&kind)));
         }

@@ -48,6 +48,13 @@ pub fn inputs(paths: &[PathBuf]) -> Vec<Input> {
     inputs
 }
 
+/// Whether nothing is to be read in a folder and below.
+pub(super) fn is_bare(folder: &Path) -> bool {
+    let mut files = Vec::new();
+    walk(folder, DEEPEST, &mut files);
+    files.is_empty()
+}
+
 fn walk(folder: &Path, deeper: usize, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         // Opening it tells why.
