@@ -24,6 +24,8 @@ mod shape;
 pub mod slot;
 mod stream;
 mod trail;
+#[cfg(test)]
+mod twice;
 mod upstream;
 mod value;
 

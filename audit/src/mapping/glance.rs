@@ -40,7 +40,7 @@ impl Plan {
     /// Whether records of this plan can be told at a glance.
     pub(crate) fn can_glance(&self) -> bool {
         let exchange = self.exchange.is_some() && self.parts.is_none() && self.lines.is_empty();
-        exchange && self.pattern.is_none() && self.nested.is_empty() && !self.sampled
+        exchange && !self.unpacks() && self.pattern.is_none() && !self.sampled
     }
 
     /// Looks at a record of a plan that [`Plan::can_glance`]; `format` is its index. The hashes of event ids go to `ids`,
@@ -112,7 +112,8 @@ impl Plan {
             Some(name) if name == "POST" => true,
             Some(name) if name == "DELETE" => false,
             Some(_) => return None,
-            None => !x.method.is_given(),
+            None if x.method.is_given() => return None,
+            None => true,
         };
         let status = x.status.number(row, absent)?;
         let q = &x.request;

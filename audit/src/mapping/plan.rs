@@ -160,6 +160,11 @@ impl Plan {
         Ok(Plan { unpacked, tree: c.tree, ..plan })
     }
 
+    /// Whether objects that stand as text in a record are read too.
+    pub(super) fn unpacks(&self) -> bool {
+        !self.unpacked.is_empty() || !self.nested.is_empty()
+    }
+
     /// Who writes these records.
     pub(crate) fn vantage(&self) -> Vantage {
         self.vantage
