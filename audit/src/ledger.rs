@@ -184,6 +184,25 @@ impl Waiting {
     fn size(&self) -> usize {
         self.writer.size() + self.skims.capacity()
     }
+
+    /// Moves what it holds into the temporary file; gives how many bytes that were.
+    fn spill(&mut self, spill: &mut Spill) -> Result<u64, ()> {
+        let mut moved = 0;
+        for (bytes, away) in
+            [(&mut self.writer.bytes, &mut self.away), (&mut self.skims, &mut self.skims_away)]
+        {
+            if bytes.len() >= WORTH {
+                away.push(spill.put(bytes)?);
+                moved += bytes.len() as u64;
+                *bytes = Vec::new();
+            }
+        }
+        if self.writer.bytes.is_empty() {
+            // What comes next is written from a fresh start, so that a client that waits in the file takes no memory.
+            self.writer = Writer::default();
+        }
+        Ok(moved)
+    }
 }
 
 /// The ledger.
@@ -516,38 +535,21 @@ impl<'p> Ledger<'p> {
 
     /// Moves waiting bytes into the temporary file; where that fails, silent clients are judged before their time instead.
     fn put_aside(&mut self, emit: &mut Emit<'_>) {
-        self.again.costs.add_spill();
-        let mut broken = false;
-        for client in self.clients.iter_mut().flatten() {
-            let before = client.size();
-            for (bytes, away) in
-                [(&mut client.writer.bytes, &mut client.away), (&mut client.skims, &mut client.skims_away)]
-            {
-                if bytes.len() < WORTH {
-                    continue;
-                }
-                match self.spill.put(bytes) {
-                    Ok(piece) => away.push(piece),
-                    Err(()) => {
-                        broken = true;
-                        break;
-                    }
-                }
-                self.given.spilled += bytes.len() as u64;
-                *bytes = Vec::new();
-            }
-            if broken {
-                break;
-            }
-            if client.writer.bytes.is_empty() {
-                // What comes next is written from a fresh start, so that a client that waits in the file takes no memory.
-                client.writer = Writer::default();
-            }
-            self.held = self.held + client.size() - before;
-        }
-        if broken || self.spill.flush().is_err() {
+        if self.spill().is_err() {
             self.judge_silent(emit);
         }
+    }
+
+    /// Moves waiting bytes into the temporary file.
+    fn spill(&mut self) -> Result<(), ()> {
+        self.again.costs.add_spill();
+        for client in self.clients.iter_mut().flatten() {
+            let before = client.size();
+            let put = client.spill(&mut self.spill);
+            self.held = self.held + client.size() - before;
+            self.given.spilled += put?;
+        }
+        self.spill.flush()
     }
 
     /// Judges the clients that have been silent longest, until half of the room is free: a story that is going on is the last
@@ -614,6 +616,10 @@ impl<'p> Ledger<'p> {
             }
             verdict::in_order(&mut findings);
             findings.into_iter().for_each(&mut *emit);
+            // What goes on of many clients came back from the file. Where there is none, their records are told of as they come.
+            if self.held > self.terms.room {
+                _ = self.spill();
+            }
         }
     }
 
