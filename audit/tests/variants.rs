@@ -214,3 +214,35 @@ fn a_templates_facts_may_stand_in_objects() {
     });
     same(name, &nested);
 }
+
+/// The Python SDK's client writes down what an event stream answers and not what a JSON body does.
+#[test]
+fn a_client_that_logs_no_answers_has_not_missed_any() {
+    let name = "python_client_debug.jsonl";
+    let heard = |line: &&str| line.contains("SSE message");
+    let text = fixture(name);
+    let sends: Vec<&str> = text.lines().filter(|line| !heard(line)).collect();
+    let shown = |lines: &[&str]| told(&(lines.join("\n") + "\n")).0;
+    assert_eq!(shown(&sends), told(&text).0, "it gave the session up over the call");
+    let handshakes: Vec<usize> = sends
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| line.contains("'initialize'"))
+        .map(|(at, _)| at)
+        .collect();
+    let opened = |line: &&&str| line.contains("session ID");
+    let cut = |line: &&str| line.contains("SSE stream ended");
+    let (before, after) = sends.split_at(handshakes[1]);
+    let one: Vec<&str> = before
+        .iter()
+        .filter(|line| !cut(line))
+        .chain(after[1..].iter().filter(|line| !opened(line)))
+        .copied()
+        .collect();
+    let calls = one.iter().filter(|line| line.contains("'tools/call'")).count();
+    assert_eq!(
+        (calls, shown(&one)),
+        (2, vec![]),
+        "two calls on one session, either of which may have been answered"
+    );
+}

@@ -46,6 +46,8 @@ struct Asked<'a> {
     minted: Option<Text>,
     answer: Option<(Nanos, &'a RpcResponse)>,
     broken: Option<Nanos>,
+    /// The next that its process sent was a handshake: it had given the session up.
+    left: bool,
 }
 
 /// The requests of every client that logs its messages, each as an exchange. Expects both lists in order.
@@ -84,6 +86,7 @@ fn word_of(told: &Told<LoggedMessage>) -> Option<Word<'_>> {
 fn of_process(mut words: Vec<(Nanos, Origin, Word<'_>)>) -> Vec<Contact> {
     words.sort_by_key(|(at, _, word)| (*at, word.rank()));
     let names_sessions = words.iter().any(|(.., word)| matches!(word, Word::Session(_)));
+    let hears = words.iter().any(|(.., word)| matches!(word, Word::Heard(_)));
     let mut asked: Vec<Asked<'_>> = Vec::new();
     let mut session: Option<Text> = None;
     for (at, origin, word) in words {
@@ -92,9 +95,11 @@ fn of_process(mut words: Vec<(Nanos, Origin, Word<'_>)>) -> Vec<Contact> {
                 // A new handshake carries no session, and what was open before it stays open.
                 if request.initialize.is_some() {
                     session = None;
+                    asked.last_mut().into_iter().for_each(|one| one.left = true);
                 }
                 let session = session.clone();
-                asked.push(Asked { at, origin, request, session, minted: None, answer: None, broken: None });
+                let (answer, broken) = (None, None);
+                asked.push(Asked { at, origin, request, session, minted: None, answer, broken, left: false });
             }
             Word::Heard(response) => {
                 let of = |one: &&mut Asked<'_>| one.answer.is_none() && same(&one.request.id, &response.id);
@@ -118,7 +123,7 @@ fn of_process(mut words: Vec<(Nanos, Origin, Word<'_>)>) -> Vec<Contact> {
             }
         }
     }
-    asked.into_iter().map(|one| one.contact(names_sessions)).collect()
+    asked.into_iter().map(|one| one.contact(names_sessions, hears)).collect()
 }
 
 fn same(one: &Option<RpcId>, other: &Option<RpcId>) -> bool {
@@ -135,7 +140,9 @@ impl Asked<'_> {
             && self.request.call.is_some()
     }
 
-    fn contact(self, names_sessions: bool) -> Contact {
+    /// `hears`: its process logs what it is answered. A client that writes down only what it sends leaves open whether an answer
+    /// came, unless it gave the session up at once.
+    fn contact(self, names_sessions: bool, hears: bool) -> Contact {
         let end = self.answer.map(|(at, _)| at).or(self.broken);
         let (cause, phase) = match (self.answer, self.broken) {
             (Some(_), _) => (Cause::Complete, Phase::InBody),
@@ -162,7 +169,7 @@ impl Asked<'_> {
                 session_in: names_sessions,
                 session_out: names_sessions,
                 request_body: true,
-                response_body: true,
+                response_body: hears || self.broken.is_some() || self.left,
                 end: true,
                 ..Logged::default()
             },
