@@ -246,3 +246,46 @@ fn a_client_that_logs_no_answers_has_not_missed_any() {
         "two calls on one session, either of which may have been answered"
     );
 }
+
+/// The C# SDK's client at TRACE, through the console and through Serilog: what it sends, and what it receives.
+#[test]
+fn the_dotnet_client_tells_its_messages_at_trace() {
+    let sent = |id: u8, method: &str, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+    };
+    let call = r#"{"name":"pay","arguments":{"n":1}}"#;
+    let start = r#"{"protocolVersion":"2025-11-25","clientInfo":{"name":"a","version":"1"}}"#;
+    let answer = |id: u8| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[]}}}}"#);
+    let templates = [
+        "{EndpointName} sending message. Message: '{Message}'.",
+        "{EndpointName} transport received message. Message: '{Message}'.",
+    ];
+    let console = |second: usize, template: usize, message: &str| {
+        let sentence =
+            templates[template].replace("{EndpointName}", "Client (a 1)").replace("{Message}", message);
+        let [sentence, message, template] =
+            [&*sentence, message, templates[template]].map(|text| serde_json::to_string(text).unwrap());
+        format!(
+            r#"{{"Timestamp":"2026-08-14T09:00:{second:02}.000Z","EventId":1,"LogLevel":"Trace","Category":"ModelContextProtocol.Client.McpClient","Message":{sentence},"State":{{"Message":{sentence},"EndpointName":"Client (a 1)","Message":{message},"{{OriginalFormat}}":{template}}}}}"#
+        )
+    };
+    let serilog = |second: usize, template: usize, message: &str| {
+        serde_json::json!({"@t": format!("2026-08-14T09:00:{second:02}.000Z"), "@mt": templates[template], "@l": "Verbose",
+            "Message": message, "SourceContext": "ModelContextProtocol.Client.McpClient"})
+        .to_string()
+    };
+    let shells: [&dyn Fn(usize, usize, &str) -> String; 2] = [&console, &serilog];
+    for shell in shells {
+        let story = |answered: bool| {
+            let mut lines = vec![shell(0, 0, &sent(0, "initialize", start)), shell(1, 1, &answer(0))];
+            lines.push(shell(5, 0, &sent(1, "tools/call", call)));
+            lines.extend(answered.then(|| shell(6, 1, &answer(1))));
+            lines.push(shell(30, 0, &sent(2, "tools/call", call)));
+            lines.push(shell(31, 1, &answer(2)));
+            told(&(lines.join("\n") + "\n"))
+        };
+        let (found, outcome) = story(true);
+        assert_eq!(found, [], "{:?}", outcome.problems);
+        assert_eq!(story(false).0, [(Breach::BlindRetry, Certainty::Likely)]);
+    }
+}
