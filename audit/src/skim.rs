@@ -6,6 +6,7 @@
 //! that two different facts are equal, never that two equal ones differ: a skim decides only what is looked at again.
 
 use crate::event::{Nanos, Origin, Place};
+use crate::mapping::CallMark;
 
 /// What an ordinary record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,14 @@ const FIXED: usize = 88;
 pub(crate) const MOST_IDS: usize = 200;
 
 impl Skim {
+    /// The call that the record carries.
+    pub(crate) fn mark(&self) -> CallMark {
+        match self.kind {
+            Kind::Request if self.call != 0 => CallMark::One(self.call),
+            _ => CallMark::None,
+        }
+    }
+
     /// Appends it with the hashes of the event ids that it delivered, at most [`MOST_IDS`], and with its record's text where
     /// it goes along.
     pub(crate) fn write(&self, ids: &[u32], text: Option<&[u8]>, out: &mut Vec<u8>) {

@@ -24,6 +24,10 @@ const SAMPLE: usize = 200;
 /// Records one thread reads in one go.
 const SHARE: usize = 256;
 
+/// Bytes of an ordinary record that wait with its skim where it cannot be read a second time. One that is longer is read in full
+/// at once: its event says the same in fewer.
+const MOST_ALONG: usize = 4 * 1024;
+
 /// What became of a file.
 #[derive(Debug)]
 pub struct Taken {
@@ -431,6 +435,9 @@ impl Usual<'_> {
                 && batch.stands(from + i)
             {
                 match plan.glance(&record, format, &mut ids) {
+                    Glance::Ordinary(skim) if !self.again && record.bytes.len() > MOST_ALONG => {
+                        mark = skim.mark();
+                    }
                     Glance::Ordinary(skim) => {
                         let text = (!self.again).then(|| record.bytes.into());
                         entries.push(Entry::Skim(skim, Along { ids: ids.as_slice().into(), text }));
@@ -452,3 +459,6 @@ impl Usual<'_> {
 fn is_broken(record: &[u8]) -> bool {
     record.first() == Some(&b'{') && serde_json::from_slice::<&serde_json::value::RawValue>(record).is_err()
 }
+
+#[cfg(test)]
+mod tests;

@@ -215,7 +215,7 @@ impl Ledger<'_> {
         let again = &self.again;
         // The file of an ordinary record need not be there the next time.
         let recall = |skim: &Skim, text: Option<&[u8]>, stage: Stage, records: &mut Vec<Waits>| {
-            let mark = docket::code(docket::mark_of(skim));
+            let mark = docket::code(skim.mark());
             let mut add = |event: Event| records.push(Waits { event, mark, stage });
             docket::recall(&again.recall, again.formats, again.keep, skim, text, &mut add);
         };

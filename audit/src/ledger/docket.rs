@@ -208,14 +208,6 @@ pub(super) fn marked(code: u64) -> CallMark {
     }
 }
 
-/// The mark of an ordinary record.
-pub(super) fn mark_of(skim: &Skim) -> CallMark {
-    match skim.kind {
-        skim::Kind::Request if skim.call != 0 => CallMark::One(skim.call),
-        _ => CallMark::None,
-    }
-}
-
 /// Appends a record that is not ordinary to those that wait.
 pub(super) fn write(writer: &mut Writer, event: &Event, mark: CallMark, counted: bool) {
     writer.write(&(code(mark) << 1 | u64::from(counted))).expect("a number can be written");
