@@ -17,6 +17,7 @@ mod level;
 mod line;
 mod literal;
 mod message;
+mod pairs;
 mod party;
 mod plan;
 mod scan;

@@ -274,8 +274,11 @@ fn the_dotnet_client_tells_its_messages_at_trace() {
             "Message": message, "SourceContext": "ModelContextProtocol.Client.McpClient"})
         .to_string()
     };
-    let shells: [&dyn Fn(usize, usize, &str) -> String; 2] = [&console, &serilog];
-    for shell in shells {
+    for through_serilog in [false, true] {
+        let shell = |second, template, message: &str| match through_serilog {
+            true => serilog(second, template, message),
+            false => console(second, template, message),
+        };
         let story = |answered: bool| {
             let mut lines = vec![shell(0, 0, &sent(0, "initialize", start)), shell(1, 1, &answer(0))];
             lines.push(shell(5, 0, &sent(1, "tools/call", call)));

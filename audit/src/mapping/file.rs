@@ -150,7 +150,7 @@ pub struct FullField {
     pub value: Option<String>,
     /// The first group of this expression; absent if it does not match.
     pub regex: Option<String>,
-    /// Steps: `json`, `mcp_base64`, `rust_debug`, `pydantic`, `python`, `ptr:/…`, `untyped`.
+    /// Steps: `json`, `base64`, `mcp_base64`, `rust_debug`, `pydantic`, `python`, `ptr:/…`, `untyped`.
     pub decode: Vec<String>,
     /// `ns`, `us`, `ms`, `s`, `text` (`60020ms`, `1m0.02s`), `zap` (text, or seconds with decimals, or whole ns or ms).
     pub unit: Option<String>,
@@ -301,7 +301,8 @@ pub struct Headers {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeaderPlace {
-    /// `map` (values are texts or lists), `prefix`, `pairs` (`[{name, value}]`).
+    /// `map` (values are texts or lists), `prefix`, `pairs` (a list: of
+    /// `{name, value}`, of `[name, value]`, of `name: value`, or of names and values in turn).
     pub style: String,
     /// Key of the map or list, or the prefix.
     pub at: String,

@@ -24,6 +24,8 @@ struct Seen {
     /// Records in which it has a value.
     present: u32,
     objects: u32,
+    /// Values that are an object within a text.
+    packed: u32,
 }
 
 /// The keys of some records.
@@ -48,7 +50,14 @@ impl Keys {
             let seen = self.seen.entry(path.clone()).or_default();
             let text = match value {
                 Json::Null => continue,
-                Json::String(text) => text.clone(),
+                Json::String(text) => {
+                    // A message is read as it is; another object within a text shows its own keys.
+                    if let Some(inner) = object_within(text).filter(|_| depth < MOST_DEPTH) {
+                        seen.packed += 1;
+                        self.walk(&path, &inner, depth + 1);
+                    }
+                    text.clone()
+                }
                 Json::Object(inner) => {
                     seen.objects += 1;
                     if depth < MOST_DEPTH {
@@ -65,6 +74,7 @@ impl Keys {
             if text.is_empty() || text == "-" {
                 continue;
             }
+            let seen = self.seen.entry(path).or_default();
             seen.present += 1;
             if seen.values.len() < MOST_VALUES {
                 seen.values.push(text);
@@ -91,28 +101,62 @@ impl Keys {
         rated.min().map(|(_, _, key)| key)
     }
 
-    /// A map of headers, by the headers in it.
-    fn headers(&self, names: &[&str]) -> Option<&str> {
-        let holds = |map: &str, name: &str| {
-            self.seen.keys().any(|k| {
-                k.strip_prefix(map).and_then(|k| k.strip_prefix('.')).is_some_and(|k| fold(k) == name)
-            })
+    /// A map or list of headers, by the headers in it.
+    fn headers(&self, names: &[&str], not: &[&str]) -> Option<&str> {
+        let holds = |map: &str, seen: &Seen, name: &str| {
+            let listed = |value: &String| value.starts_with('[') && fold(value).contains(name);
+            seen.values.iter().any(listed)
+                || self.seen.keys().any(|k| {
+                    k.strip_prefix(map).and_then(|k| k.strip_prefix('.')).is_some_and(|k| fold(k) == name)
+                })
         };
-        let rated = self.seen.iter().filter(|(_, s)| s.objects > 0).filter_map(|(key, _)| {
-            let known = [
-                "mcp_session_id",
-                "content_type",
-                "user_agent",
-                "last_event_id",
-                "mcp_protocol_version",
-                "accept",
-            ];
-            let count = known.iter().filter(|name| holds(key, name)).count();
+        let known = [
+            "mcp_session_id",
+            "content_type",
+            "user_agent",
+            "last_event_id",
+            "mcp_protocol_version",
+            "accept",
+        ];
+        let rated = self.seen.iter().filter_map(|(key, seen)| {
             let folded = fold(key);
-            let rank = names.iter().position(|n| folded.contains(n))?;
+            let words = || folded.split(['.', '_']);
+            if seen.packed > 0 || not.iter().any(|n| words().any(|word| word.starts_with(n))) {
+                return None;
+            }
+            let count = known.iter().filter(|name| holds(key, seen, name)).count();
+            let rank = names.iter().position(|n| words().any(|word| word.starts_with(n)))?;
             (count > 0).then_some((rank, std::cmp::Reverse(count), key.as_str()))
         });
         rated.min().map(|(_, _, key)| key)
+    }
+
+    /// How headers stand under a key.
+    fn style(&self, key: &str) -> &'static str {
+        if self.seen[key].objects > 0 { "map" } else { "pairs" }
+    }
+
+    /// Whether a key's values are base64 of messages.
+    fn is_packed_message(&self, key: &str) -> bool {
+        self.seen[key].values.iter().any(|value| is_packed(value))
+    }
+
+    /// Whether some of a key's values are responses alone, and others requests.
+    fn answers_apart(&self, key: &str) -> bool {
+        let values = &self.seen[key].values;
+        let asks = |value: &&String| value.contains("\"method\"");
+        let answers = |value: &&String| !asks(value) && value.contains("\"result\"");
+        values.iter().any(|value| asks(&value)) && values.iter().any(|value| answers(&value))
+    }
+
+    /// Keys with an object within their text, of which the proposal uses keys.
+    fn packed(&self, facts: &Facts<'_>) -> Vec<String> {
+        let used = facts.used();
+        let below = |key: &str| {
+            used.iter().any(|name| name.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
+        };
+        let packed = self.seen.iter().filter(|(key, seen)| seen.packed > 0 && below(key));
+        packed.map(|(key, _)| quoted(key)).collect()
     }
 
     /// The mapping file.
@@ -121,9 +165,15 @@ impl Keys {
         let facts = Facts::of(self);
         let _ = writeln!(
             out,
-            "schema = 1\nname = {name:?}\nvantage = \"proxy\" # check: client, capture, edge_lb, proxy, gateway, server_http or server_app"
+            "schema = 1\nname = {name:?}\nvantage = \"{}\" # check: client, capture, edge_lb, proxy, gateway, server_http or server_app",
+            // A log of calls without a word of HTTP is none of a proxy.
+            if facts.method.or(facts.status).or(facts.path).is_some() { "proxy" } else { "gateway" }
         );
         let _ = writeln!(out, "session_id_scope = \"header_client\" # check: whose session ids these are\n");
+        let packed = self.packed(&facts);
+        if !packed.is_empty() {
+            let _ = writeln!(out, "[input]\nunpacked = [{}]\n", packed.join(", "));
+        }
         self.write_detect(&mut out, &facts);
         self.write_time(&mut out, &facts);
         section(
@@ -135,9 +185,17 @@ impl Keys {
             ("session", facts.session_in),
             ("last_event_id", facts.last_event_id),
             ("protocol_version", facts.protocol_version),
-            ("body", facts.body),
+            ("body", facts.body.filter(|key| !self.is_packed_message(key))),
         ];
         section(&mut out, "request", &q);
+        if let Some(body) = facts.body.filter(|key| self.is_packed_message(key)) {
+            if q.iter().all(|(_, key)| key.is_none()) {
+                out.push_str("[request]\n");
+            } else {
+                out.truncate(out.trim_end().len() + 1);
+            }
+            let _ = writeln!(out, "body = {{ key = {}, decode = [\"base64\"] }}\n", quoted(body));
+        }
         section(
             &mut out,
             "response",
@@ -148,7 +206,12 @@ impl Keys {
             out.push_str("[headers]\n");
             for (side, at) in headers {
                 if let Some(at) = at {
-                    let _ = writeln!(out, "{side} = {{ style = \"map\", at = {} }}", quoted(&pointer(at)));
+                    let _ = writeln!(
+                        out,
+                        "{side} = {{ style = \"{}\", at = {} }}",
+                        self.style(at),
+                        quoted(&pointer(at))
+                    );
                 }
             }
             out.push('\n');
@@ -177,6 +240,17 @@ impl Keys {
                 ],
             );
         }
+        if let Some(body) = facts.body.filter(|key| self.answers_apart(key) && facts.status.is_none()) {
+            let (key, method) = (quoted(body), quoted(&pointer(&format!("{body}.method"))));
+            let _ = writeln!(
+                out,
+                "# {body} holds requests in some records and responses in others. Of a client's own log each can be read as\n\
+                 # it is, by vantage = \"client\" and, in place of [exchange] to [response]:\n\
+                 #   [[line]]\n#   if = [{{ field = {method}, present = false }}]\n#   emit = \"message\"\n#   outcome = \"to_client\"\n\
+                 #   set = {{ message = {key} }}\n#   [[line]]\n#   emit = \"message\"\n#   set = {{ message = {key} }}\n\
+                 # Of another program the log has to hold request and response in one record."
+            );
+        }
         self.write_unused(&mut out, &facts);
         out
     }
@@ -190,10 +264,16 @@ impl Keys {
                 key.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             })
         };
+        let opened = |key: &str, seen: &Seen| {
+            let below = |name: &&&str| name.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'));
+            seen.packed > 0 && used.iter().any(|name| below(&name))
+        };
         let unused: Vec<String> = self
             .seen
             .iter()
-            .filter(|(key, seen)| (seen.objects == 0 || seen.present > 0) && !is_used(key))
+            .filter(|(key, seen)| {
+                (seen.objects == 0 || seen.present > 0) && !is_used(key) && !opened(key, seen)
+            })
             .map(|(key, _)| key.chars().map(|c| if c.is_control() { ' ' } else { c }).collect())
             .collect();
         if unused.is_empty() {
@@ -211,7 +291,17 @@ impl Keys {
     fn write_detect(&self, out: &mut String, facts: &Facts<'_>) {
         let own = [facts.time, facts.method, facts.status, facts.session_in, facts.body, facts.rpc_method];
         let always = |key: &&str| self.seen[*key].present == self.records;
-        let keys: Vec<String> = own.into_iter().flatten().filter(always).map(quoted).collect();
+        // A record is told before its texts are opened: what is within one stands for the key of the text.
+        let outside = |key| {
+            let mut opened =
+                self.seen.iter().filter(|(_, seen)| seen.packed > 0).map(|(key, _)| key.as_str());
+            let within =
+                |above: &&str| str::strip_prefix(key, *above).is_some_and(|rest| rest.starts_with('.'));
+            opened.find(within).unwrap_or(key)
+        };
+        let mut keys: Vec<String> =
+            own.into_iter().flatten().filter(always).map(outside).map(quoted).collect();
+        keys.dedup();
         let _ = writeln!(out, "[detect]\nrequire = [{}]\n", keys.join(", "));
     }
 
@@ -220,8 +310,14 @@ impl Keys {
             out.push_str("[time] # no time was found: name its key\nat = \"\"\nmeans = \"start\"\n\n");
             return;
         };
-        let means = match self.means(at, facts.duration) {
-            Some(means) => format!("means = \"{means}\""),
+        // The key's own word goes before what the order of the records suggests.
+        let named = facts::moment(at);
+        let means = match named.or_else(|| self.means(at, facts.duration)) {
+            Some(means) if named.is_some() || means == "start" => format!("means = \"{means}\""),
+            // Records in the order of their ends are told apart from sorted ones by nothing.
+            Some(means) => format!(
+                "means = \"{means}\" # check: the records are in its order, as where it is the end, or sorted by it"
+            ),
             None => "means = \"end\" # check: is it the start or the end of the exchange?".to_owned(),
         };
         let _ = writeln!(out, "[time]\nat = {{ key = {}, format = \"any\" }}\n{means}", quoted(at));
@@ -232,6 +328,8 @@ impl Keys {
                 quoted(duration),
                 self.unit(duration)
             );
+        } else if let Some(end) = facts.end {
+            let _ = writeln!(out, "end = {{ key = {}, format = \"any\" }}", quoted(end));
         }
         out.push('\n');
     }
@@ -272,6 +370,24 @@ impl Keys {
     }
 }
 
+/// An object within a text that is no message of JSON-RPC.
+fn object_within(text: &str) -> Option<serde_json::Map<String, Json>> {
+    if !text.starts_with('{') {
+        return None;
+    }
+    match serde_json::from_str(text) {
+        Ok(Json::Object(map)) if !map.contains_key("jsonrpc") => Some(map),
+        _ => None,
+    }
+}
+
+/// Base64 of a message.
+fn is_packed(text: &str) -> bool {
+    // `{"` in base64.
+    text.starts_with("eyJ")
+        && super::base64(text).is_some_and(|bytes| memchr::memmem::find(&bytes, b"\"jsonrpc\"").is_some())
+}
+
 fn length(text: &str, unit: &str) -> Option<i64> {
     if unit == "text" { clock::span(text) } else { clock::epoch(text, clock::unit_of(unit)?) }
 }
@@ -297,22 +413,4 @@ fn pointer(key: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Keys;
-
-    #[test]
-    fn the_body_is_known_by_what_it_holds_and_a_response_is_not_taken_for_it() {
-        let mut keys = Keys::default();
-        for id in 0..4 {
-            let record = serde_json::json!({
-                "when": "2026-08-14T09:00:00Z", "verb": "POST", "route": "/mcp", "code": 200, "sess": "a1",
-                "answer": r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-                "said": format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call"}}"#),
-            });
-            keys.look(record.to_string().as_bytes());
-        }
-        let proposal = keys.propose("own");
-        assert!(proposal.contains("[request]\nsession = \"sess\"\nbody = \"said\"\n"), "{proposal}");
-        assert!(proposal.ends_with("# keys that are not used, 1 of them:\n#   answer\n"), "{proposal}");
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@ use super::MappingError;
 use super::clock;
 use super::field::{expression, paths};
 use super::file::FullField;
-use super::json::{self, Raw};
+use super::json::Raw;
 use super::literal;
 use super::slot::{self, Slot, Slots, Tree};
 use crate::event::Nanos;
@@ -52,7 +52,10 @@ pub(super) enum Source {
 #[derive(Debug)]
 pub(super) enum Decode {
     Json,
+    /// `=?base64?…?=`, as the headers of 2026-07-28 may be.
     Base64,
+    /// All of it.
+    Base64Whole,
     Rust,
     Python,
     Pydantic,
@@ -151,7 +154,7 @@ impl Choice {
                 Some(text) => Cow::Borrowed((*text)?),
                 None => plain(row.slots.get(*slot).copied().flatten()?, json || !self.decode.is_empty())?,
             },
-            Source::Pair(slot, name) => pair(row.slots.get(*slot).copied().flatten()?, name)?,
+            Source::Pair(slot, name) => super::pairs::pair(row.slots.get(*slot).copied().flatten()?, name)?,
             Source::Group(name) => Cow::Borrowed(row.groups.as_ref()?.name(name)?.as_str()),
             Source::Constant(text) => Cow::Borrowed(text.as_str()),
             Source::Nothing => return None,
@@ -188,27 +191,11 @@ fn plain(raw: Raw<'_>, json: bool) -> Option<Cow<'_, str>> {
     }
 }
 
-fn pair<'a>(raw: Raw<'a>, name: &str) -> Option<Cow<'a, str>> {
-    let mut found: Option<Raw<'a>> = None;
-    json::elements(raw.get(), |pair| {
-        let (mut own, mut value) = (None, None);
-        let read = json::members(pair.get(), |key, raw| match key {
-            "name" | "key" => own = raw.string(),
-            "value" => value = Some(raw),
-            _ => {}
-        });
-        if read.is_ok() && found.is_none() && own.is_some_and(|own| slot::fold(&own) == slot::fold(name)) {
-            found = value;
-        }
-    })
-    .ok()?;
-    slot::text(found?)
-}
-
 fn decode(name: &str) -> Result<Decode, MappingError> {
     Ok(match name {
         "json" => Decode::Json,
         "mcp_base64" => Decode::Base64,
+        "base64" => Decode::Base64Whole,
         "rust_debug" => Decode::Rust,
         "python" => Decode::Python,
         "pydantic" => Decode::Pydantic,
@@ -218,7 +205,7 @@ fn decode(name: &str) -> Result<Decode, MappingError> {
                 return Err(MappingError::value(
                     "decode",
                     other,
-                    "json, mcp_base64, rust_debug, python, pydantic or ptr:/…",
+                    "json, base64, mcp_base64, rust_debug, python, pydantic or ptr:/…",
                 ));
             }
         },
@@ -236,6 +223,7 @@ impl Decode {
                 Some(code) => Cow::Owned(String::from_utf8(base64(code)?).ok()?),
                 None => text,
             }),
+            Decode::Base64Whole => String::from_utf8(base64(&text)?).ok().map(Cow::Owned),
             Decode::Rust => literal::rust(&text).map(Cow::Owned),
             Decode::Python => literal::python(&text).map(Cow::Owned),
             Decode::Pydantic => literal::pydantic(&text).map(Cow::Owned),

@@ -9,6 +9,7 @@ use crate::mapping::slot::fold;
 pub(super) struct Facts<'k> {
     pub(super) time: Option<&'k str>,
     pub(super) duration: Option<&'k str>,
+    pub(super) end: Option<&'k str>,
     pub(super) method: Option<&'k str>,
     pub(super) path: Option<&'k str>,
     pub(super) status: Option<&'k str>,
@@ -51,19 +52,34 @@ impl<'k> Facts<'k> {
                 is_time,
             ),
             duration: k.best(
-                &["duration", "request_time", "latency", "elapsed", "response_time", "took", "total_time"],
+                &[
+                    "duration",
+                    "request_time",
+                    "latency",
+                    "elapsed",
+                    "response_time",
+                    "took",
+                    "total_time",
+                    "dur_",
+                ],
                 &["upstream", "connect"],
                 |v| number(v) || clock::span(v).is_some(),
             ),
+            end: k
+                .best(&["end", "finish", "complete", "done"], &["duration", "upstream"], is_time)
+                .filter(|key| moment(key) == Some("end")),
             method: k.best(&["method", "verb", ""], &[], http),
             path: k.best(
                 &["path", "uri", "url", "target", "request", "where", "route", ""],
                 &["upstream"],
                 |v| v.starts_with('/') || v.starts_with("http"),
             ),
-            status: k.best(&["status", "code"], &["upstream", "origin"], |v| {
-                v.parse::<u16>().is_ok_and(|n| n < 600)
-            }),
+            status: k
+                .best(&["status", "code"], &["upstream", "origin"], |v| {
+                    v.parse::<u16>().is_ok_and(|n| n < 600)
+                })
+                // Sizes and milliseconds are numbers too, and seldom all of them statuses.
+                .or_else(|| k.best(&[""], &["upstream", "origin"], |v| STATUSES.contains(&v))),
             session_in: k.best(&["mcp_session", "session", "sid", "sess"], &back, any),
             session_out: k
                 .best(&["mcp_session", "session"], &["req_", "request", "_in", "http_"], any)
@@ -74,27 +90,28 @@ impl<'k> Facts<'k> {
             // A request names its method, whatever the key is called.
             body: k
                 .best(
-                    &["request_body", "req_body", "body", "payload", "rpc", "message"],
+                    &["request_body", "req_body", "body", "payload", "rpc", "message", "msg"],
                     &["response", "resp_"],
-                    |v| v.contains("\"jsonrpc\""),
+                    |v| v.contains("\"jsonrpc\"") && !v.contains("\\\"jsonrpc"),
                 )
+                .or_else(|| k.best(&[""], &["response", "resp_"], super::is_packed))
                 .or_else(|| {
                     k.best(&[""], &["response", "resp_"], |v| {
-                        v.contains("\"jsonrpc\"") && v.contains("\"method\"")
+                        v.contains("\"jsonrpc\"") && v.contains("\"method\"") && !v.contains("\\\"jsonrpc")
                     })
                 }),
-            content_type: k.best(&["content_type"], &["req_", "request"], any),
+            content_type: k.best(&["content_type"], &["req", "_in_"], any),
             bytes: k.best(
-                &["body_bytes", "bytes_sent", "bytes", "size"],
-                &["received", "request", "_in"],
+                &["body_bytes", "bytes_sent", "bytes", "size", "length", "len"],
+                &["received", "req", "_in", "header"],
                 number,
             ),
-            request_headers: k.headers(&["req", "headers"]).filter(|h| !fold(h).contains("resp")),
-            response_headers: k.headers(&["resp", "res"]),
+            request_headers: k.headers(&["req", "headers", "in"], &["res", "rsp", "out", "reply"]),
+            response_headers: k.headers(&["res", "rsp", "out", "reply"], &["req"]),
             subject: k.best(
-                &["jwt_sub", "sub", "subject", "consumer", "principal", "user_id", "username"],
+                &["jwt_sub", "sub", "subject", "consumer", "principal", "user_id", "username", "user"],
                 &["agent"],
-                any,
+                |v| !v.starts_with('{'),
             ),
             remote_addr: k.best(
                 &["remote", "client_ip", "client", "peer", "src", ""],
@@ -112,7 +129,7 @@ impl<'k> Facts<'k> {
             upstream: k.best(
                 &["upstream", "backend", "endpoint", "server"],
                 &["status", "time", "name", "session"],
-                |v| v.contains(':') || is_address(v),
+                |v| !v.starts_with('{') && (v.contains(':') || is_address(v)),
             ),
             rpc_method: k.best(&["mcp_method", "rpc_method", "method"], &[], rpc),
             rpc_id: k.best(&["rpc_id", "jsonrpc_request_id", "jsonrpc_id"], &[], any),
@@ -129,6 +146,7 @@ impl<'k> Facts<'k> {
         let all = [
             self.time,
             self.duration,
+            self.end.filter(|_| self.duration.is_none()),
             self.method,
             self.path,
             self.status,
@@ -152,6 +170,29 @@ impl<'k> Facts<'k> {
         // With the body, its parts need no key of their own.
         let parts = parts.into_iter().filter(|_| self.body.is_none());
         all.into_iter().chain(parts).flatten().collect()
+    }
+}
+
+/// The statuses that MCP's endpoints and their proxies answer with.
+const STATUSES: [&str; 16] = [
+    "200", "202", "204", "301", "302", "400", "401", "403", "404", "405", "429", "499", "500", "502", "503",
+    "504",
+];
+
+/// Which moment of an exchange the name of a time's key says that it is.
+pub(super) fn moment(key: &str) -> Option<&'static str> {
+    let name = key.rsplit('.').next().unwrap_or(key);
+    // Words may be joined by a mark or by their case.
+    let apart: String =
+        name.chars().flat_map(|c| c.is_ascii_uppercase().then_some('_').into_iter().chain([c])).collect();
+    let folded = fold(&apart);
+    let says = |words: &[&str]| folded.split('_').any(|word| words.contains(&word));
+    if says(&["start", "started", "begin", "began", "begun", "received"]) {
+        Some("start")
+    } else if says(&["end", "ended", "finish", "finished", "complete", "completed", "done"]) {
+        Some("end")
+    } else {
+        None
     }
 }
 
