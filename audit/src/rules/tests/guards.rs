@@ -1,7 +1,7 @@
 //! Stories beside a breach, one for each condition that keeps a rule from telling of it.
 
 use super::{breaches, notation};
-use crate::event::{Arguments, Body, Cause, Event, Message, ToolCall, Unreadable, What};
+use crate::event::{Arguments, Body, Cause, Event, Message, RpcId, ToolCall, Unreadable, What};
 use crate::verdict::judge;
 
 const OPENED: &str = "0.0-0.1 POST initialize #0 -> 200 opens S1\n";
@@ -93,6 +93,85 @@ const STORIES: &[(&str, &str, &[&str])] = &[
         "1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse closed
          4000.0-4000.1 POST initialize #0 -> 200 opens S2",
         &[],
+    ),
+    (
+        "a session that was open beside the one whose call was cut is another window's",
+        "0.5-0.6 POST initialize #0 -> 200 opens S2
+         1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse cut
+         3.0-4.0 POST S2 call pay #2 {\"amount\":40} -> 200 answers #2",
+        &["response-undelivered"],
+    ),
+    (
+        "a session that goes on beside the one opened after its cut",
+        "1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse cut
+         2.5-2.6 POST initialize #0 -> 200 opens S2
+         3.0-3.1 POST S2 list #1 -> 200 answers #1
+         4.0-4.1 POST S1 list #3 -> 200 answers #3",
+        &["response-undelivered"],
+    ),
+    (
+        "an equal call on the same session, after more than an hour",
+        "1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse cut
+         3700.0-3701.0 POST S1 call pay #3 {\"amount\":40} -> 200 answers #3",
+        &["response-undelivered"],
+    ),
+    (
+        "a call that reached no server, sent again",
+        "1.0-1.1 POST S1 call pay #2 {\"amount\":40} -> 502 refused a
+         2.0-2.1 POST S1 call pay #3 {\"amount\":40} -> 200 answers #3",
+        &[],
+    ),
+    (
+        "a call sent again that reached no server the second time",
+        "1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse cut
+         3.0-3.1 POST S1 call pay #3 {\"amount\":40} -> 502 refused a",
+        &["response-undelivered"],
+    ),
+    (
+        "a call that was cut, and an equal one of another era",
+        "0.5-0.6 POST S1 list #1 -> 200 tools pay:destructiveHint
+         1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse cut
+         3.0-4.0 POST call pay #3 {\"amount\":40} version 2026-07-28 -> 200 answers #3",
+        &["response-undelivered"],
+    ),
+    (
+        "a DELETE that was not accepted ends nothing: another session at once",
+        "1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse closed
+         2.5-2.6 DELETE S1 -> 405
+         3.0-3.1 POST initialize #0 -> 200 opens S2",
+        &["orphaned-session"],
+    ),
+    (
+        "a DELETE that was not accepted ends nothing: the session goes on",
+        "1.0-1.1 DELETE S1 -> 405
+         10.0-10.1 POST S1 list #2 -> 200 answers #2",
+        &[],
+    ),
+    (
+        "a DELETE that was not accepted ends nothing: its stream is resumed",
+        "1.0-2.0 GET S1 -> 200 sse progress 1 ends
+         3.0-3.1 DELETE S1 -> 405
+         10.0-11.0 GET S1 after 1 -> 200 sse progress 2 ends",
+        &[],
+    ),
+    (
+        "another version asked for in an initialize is none that the session goes on under",
+        "1.0-1.1 POST S1 list #1 version 2025-11-25 -> 200 answers #1
+         2.0-2.1 POST S1 initialize #2 version 2025-06-18 -> 200 answers #2
+         3.0-3.1 POST S1 list #3 version 2025-11-25 -> 200 answers #3",
+        &[],
+    ),
+    (
+        "a request under another version that was refused",
+        "1.0-1.1 POST S1 list #1 version 2025-11-25 -> 200 answers #1
+         2.0-2.1 POST S1 list #2 version 2025-06-18 -> 400",
+        &[],
+    ),
+    (
+        "an initialize that is given the same session again",
+        "1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse cut
+         3.0-3.1 POST initialize #0 -> 200 opens S1",
+        &["response-undelivered"],
     ),
 ];
 
@@ -197,6 +276,40 @@ fn a_stream_of_which_no_end_is_told_may_still_be_going_on() {
     };
     exchange.end.cause = Cause::Unknown;
     assert!(breaches(story).is_empty());
+}
+
+#[test]
+fn two_equal_calls_of_one_batch_are_no_repeat() {
+    let mut story = notation::read(&format!(
+        "{OPENED}1.0-1.0 POST S1 call pay #2 {{\"amount\":40}} version 2025-03-26 -> 200 sse cut"
+    ));
+    let Some(What::Exchange(exchange)) = story.events.last_mut().map(|event| &mut event.what) else {
+        panic!("an exchange")
+    };
+    let Body::Messages(messages) = &mut exchange.request.body else { panic!("messages") };
+    let mut second = messages[0].clone();
+    let Message::Request(request) = &mut second else { panic!("a request") };
+    request.id = Some(RpcId::Number("3".into()));
+    messages.push(second);
+    assert!(!breaches(story).contains(&"duplicate-invocation".to_owned()));
+}
+
+#[test]
+fn a_line_that_was_delivered_twice_is_one() {
+    let text = "1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 answers #2";
+    let calls = |change: fn(&mut [Event])| {
+        let mut story = notation::read(&format!("{OPENED}{text}\n{text}"));
+        change(&mut story.events[1..]);
+        judge(story.events, &["story".to_owned()]).1.calls
+    };
+    assert_eq!(calls(|_| {}), 1, "it says the same at the same moment");
+    assert_eq!(calls(|events| name(events, ["a", "a"])), 1, "by one delivery");
+    assert_eq!(calls(|events| name(events, ["a", "b"])), 2, "by two");
+}
+
+/// Gives events the ids of their deliveries.
+fn name(events: &mut [Event], ids: [&str; 2]) {
+    events.iter_mut().zip(ids).for_each(|(event, id)| event.keys.shipper = Some(id.into()));
 }
 
 #[test]
