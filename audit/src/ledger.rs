@@ -21,6 +21,7 @@ use crate::cost::{Costs, Stage};
 use crate::event::{Event, Nanos};
 use crate::finding::{Finding, Sent};
 use crate::join::{self, Clocks};
+use crate::long;
 use crate::mapping::CallMark;
 use crate::order::{moment, until};
 use crate::quick::{HashMap, HashSet};
@@ -359,7 +360,10 @@ impl<'p> Ledger<'p> {
     }
 
     /// Takes a record in, and judges what is over by then.
-    pub(crate) fn enter(&mut self, entry: Entry, emit: &mut Emit<'_>) {
+    pub(crate) fn enter(&mut self, mut entry: Entry, emit: &mut Emit<'_>) {
+        if let Entry::Event(event, _) = &mut entry {
+            long::shorten(event);
+        }
         self.queue.push(entry);
         if self.queue.few().is_some_and(|few| few > self.terms.small) {
             self.queue.open();

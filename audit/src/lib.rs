@@ -8,6 +8,7 @@ pub mod finding;
 pub mod given;
 pub mod join;
 mod ledger;
+mod long;
 pub mod mapping;
 mod order;
 pub mod pair;

@@ -65,6 +65,24 @@ fn generated_traffic_is_judged_alike() {
 }
 
 #[test]
+fn sessions_with_ids_of_any_length_are_judged_alike() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join("log.jsonl");
+    generated(300_000, 3, 4, &path);
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let long = text.replace("\"session_in\":\"", &format!("\"session_in\":\"{}", "x".repeat(9_000)));
+    let long = long.replace("\"session_out\":\"", &format!("\"session_out\":\"{}", "x".repeat(9_000)));
+    let options = Options { small: 1, ..options() };
+    let of_short = findings(std::slice::from_ref(&path), &options);
+    std::fs::write(&path, long).expect("a disk with room");
+    let of_long = findings(std::slice::from_ref(&path), &options);
+    let counts = |summary: &Summary| (summary.exchanges, summary.calls, summary.sessions, summary.reconnects);
+    assert_eq!(counts(&of_short.1), counts(&of_long.1));
+    assert!(!of_short.0.is_empty() && of_short.0.len() == of_long.0.len());
+    alike("long ids", std::slice::from_ref(&path), &options);
+}
+
+#[test]
 fn a_busy_client_is_cut_alike_whether_its_log_can_be_read_again_or_not() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().join("log.jsonl");

@@ -9,6 +9,7 @@ use crate::adapter::rpc::Keep;
 use crate::cost::{Costs, Stage};
 use crate::event::{Event, Nanos, What};
 use crate::join::Clocks;
+use crate::long;
 use crate::mapping::CallMark;
 use crate::order::{Order, moment, until};
 use crate::quick::HashMap;
@@ -186,7 +187,10 @@ pub(super) fn recall(
     };
     if let (Some(bytes), Some(plan)) = (bytes, formats.get(usize::from(skim.format)).plan()) {
         // The record was read before; that it can be is known.
-        _ = plan.read(&Record::new(origin, &bytes), keep, sink);
+        _ = plan.read(&Record::new(origin, &bytes), keep, &mut |mut event| {
+            long::shorten(&mut event);
+            sink(event);
+        });
     }
 }
 

@@ -8,6 +8,7 @@ use super::level::{self, Word};
 use super::shape;
 use crate::adapter::rpc;
 use crate::event::RpcId;
+use crate::long::LONG;
 use crate::skim::{self, Kind};
 use memchr::memmem::Finder;
 use std::borrow::Cow;
@@ -200,6 +201,9 @@ fn client<const DEEP: bool>(text: &str, at: usize) -> Result<((u32, u32), usize)
             return level::skip::<DEEP>(text, at);
         }
         let (value, end) = plain::<DEEP>(text, at)?;
+        if value.len() > LONG {
+            return Err(Broken::Foreign);
+        }
         *target = skim::mark(&value);
         Ok(end)
     })?;

@@ -12,6 +12,7 @@ use crate::adapter::access;
 use crate::adapter::rpc::{self, Keep};
 use crate::event::{Body, Cause, Media, Message, Nanos, RpcId, RpcOutcome, RpcResponse, SseEvent};
 use crate::ledger::route;
+use crate::long::LONG;
 use crate::skim::{self, Kind, MOST_IDS, Skim};
 use crate::source::{Record, Shipped};
 use unbroken_contract::era::Era;
@@ -65,6 +66,9 @@ impl Plan {
         };
         let call = asked.as_ref().and_then(Asked::call);
         let mark = call.map_or(CallMark::None, CallMark::One);
+        if record.bytes.len() > LONG && is_long(exchange, &row, asked.as_ref()) {
+            return Glance::Loud(mark);
+        }
         let seen = self.ordinary(exchange, &row, record, asked.as_ref(), ids);
         let (Some(seen), Ok(length)) = (seen, u32::try_from(record.bytes.len())) else {
             return Glance::Loud(mark);
@@ -166,6 +170,19 @@ impl Plan {
     }
 }
 
+/// Whether a text beside the bodies, or one that is kept of a request's, is longer than is kept as it is.
+fn is_long(x: &ExchangeParts, row: &Row<'_>, asked: Option<&Asked<'_>>) -> bool {
+    let list = x.response.events.as_ref().map(|parts| &parts.list);
+    let bodies = [Some(&x.request.body), Some(&x.response.body), list];
+    let is_body = |slot: usize| bodies.iter().flatten().any(|body| body.slots().any(|own| own == slot));
+    let mut told = (0..).zip(&row.slots).filter_map(|(slot, raw)| Some((slot, (*raw)?)));
+    let asked = asked.is_some_and(|asked| {
+        let id = asked.id.as_ref().map_or(0, |id| crate::timeline::close::id_text(id).len());
+        id > LONG || asked.tool.as_ref().is_some_and(|tool| tool.len() > LONG)
+    });
+    asked || told.any(|(slot, raw)| raw.get().len() > LONG && !is_body(slot))
+}
+
 /// What an ordinary record says of its exchange.
 struct Seen {
     kind: Kind,
@@ -247,7 +264,7 @@ fn answered(
 
 fn event_of(event: &SseEvent, own: &dyn Fn(&RpcResponse) -> bool, ids: &mut Vec<u32>) -> Option<usize> {
     if let Some(id) = &event.id {
-        if id.is_empty() {
+        if id.is_empty() || id.len() > LONG {
             return None;
         }
         ids.push(skim::mark(id));
@@ -280,7 +297,7 @@ fn listed(
             return;
         };
         if streams && let Some(event) = parts.id.text(row, &[]) {
-            odd |= event.is_empty();
+            odd |= event.is_empty() || event.len() > LONG;
             ids.push(skim::mark(&event));
         }
         if let Some(data) = parts.data.json(row, &[]) {

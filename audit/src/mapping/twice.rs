@@ -231,6 +231,41 @@ fn the_bases_are_ordinary() {
 }
 
 #[test]
+fn a_text_too_long_to_be_kept_is_for_the_full_reading_and_a_long_body_is_not() {
+    let long = "x".repeat(crate::long::LONG + 1);
+    let glance = |text: &str| {
+        let formats = &FORMATS[1];
+        let format = format_of(formats, text);
+        formats.get(format).plan().expect("a plan").glance(&record(text), format as u16, &mut Vec::new())
+    };
+    let with = |base: usize, from: &str, to: &str| BASES[base].replacen(from, &to.replace("LONG", &long), 1);
+    for text in [
+        with(0, r#""session_in":"S""#, r#""session_in":"LONG""#),
+        with(0, r#""user_agent":"a/1""#, r#""user_agent":"LONG""#),
+        with(0, r#""id":"e-1""#, r#""id":"LONG""#),
+        with(0, r#"\"name\":\"pay\""#, r#"\"name\":\"LONG\""#),
+        with(1, r#"\"version\":\"1\""#, r#"\"version\":\"LONG\""#),
+        with(2, r#""mcp-session-id":"S""#, r#""mcp-session-id":"LONG""#),
+    ] {
+        assert!(
+            text.len() > long.len() && matches!(glance(&text), Glance::Loud(_)),
+            "{}",
+            text.replace(&long, "LONG")
+        );
+    }
+    for text in [
+        with(0, r#"\"note\":\"x\""#, r#"\"note\":\"LONG\""#),
+        with(0, r#"\"content\":[]"#, r#"\"content\":[\"LONG\"]"#),
+    ] {
+        assert!(
+            text.len() > long.len() && matches!(glance(&text), Glance::Ordinary(_)),
+            "{}",
+            text.replace(&long, "LONG")
+        );
+    }
+}
+
+#[test]
 fn what_is_told_at_a_glance_has_no_text_that_only_the_full_reading_unpacks() {
     for format in FORMATS[0].all() {
         let unpacked = format.plan().filter(|plan| plan.can_glance()).is_some_and(super::Plan::unpacks);

@@ -266,6 +266,14 @@ impl Value {
         !self.choices.is_empty()
     }
 
+    /// The slots that it may stand in.
+    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.choices.iter().filter_map(|choice| match choice.source {
+            Source::Slot(slot) | Source::Pair(slot, _) => Some(slot),
+            _ => None,
+        })
+    }
+
     /// Whether the record has the key, also with an absent value.
     pub fn is_logged(&self, row: &Row<'_>) -> bool {
         self.choices.iter().any(|c| match &c.source {
