@@ -139,3 +139,75 @@ fn a_batch_may_stand_on_each_line() {
     });
     holds("subscription, packed", packed);
 }
+
+fn text_lines(name: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/logs/formats").join(name);
+    std::fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Shippers put a line of text where they put one of JSON.
+#[test]
+fn a_line_of_text_comes_out_of_its_shell_too() {
+    type Shell = (&'static str, fn(&str) -> String);
+    let shells: [Shell; 8] = [
+        ("filebeat", |line| {
+            json!({"@timestamp": AT, "message": line, "agent": {"type": "filebeat"}, "host": {"name": "h"}})
+                .to_string()
+        }),
+        ("elasticsearch", |line| {
+            json!({"_index": "a", "_id": line, "_source": {"@timestamp": AT, "message": line}}).to_string()
+        }),
+        ("splunk's collector", |line| {
+            json!({"time": 1_786_698_065.5, "sourcetype": "access", "event": line}).to_string()
+        }),
+        ("otlp", |line| {
+            let record = json!({"observedTimeUnixNano": "1786698065000000000", "body": {"stringValue": line},
+                "attributes": [{"key": "log.file.name", "value": {"stringValue": "access.log"}}]});
+            json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}).to_string()
+        }),
+        ("syslog", |line| format!("Aug 14 09:01:05 host app[12]: {line}")),
+        ("kubectl", |line| format!("[pod/app-5d/app] {line}")),
+        ("compose", |line| format!("app-1  | {line}")),
+        ("a time", |line| format!("{AT} {line}")),
+    ];
+    for name in
+        ["nginx_text.log", "istio_text.log", "aws_alb.log", "agentgateway_text.log", "traefik_clf.log"]
+    {
+        let plain = text_lines(name);
+        for (shell, put) in shells {
+            let shut: String = plain.iter().map(|line| put(line) + "\n").collect();
+            let (records, problems) = read_by(shut.into_bytes(), 1 << 20);
+            assert!(records == plain, "{name} in {shell}: {:?}", records.first());
+            assert_eq!(problems, 0, "{name} in {shell}");
+        }
+    }
+    // A program's own record is none that was shipped, whatever its message begins with.
+    for own in [
+        json!({"@timestamp": AT, "message": "2026-08-14 went well, all of it", "level": "INFO"}),
+        json!({"@timestamp": AT, "message": "2026-08-14 went well, all of it", "log.level": "INFO", "log.logger": "a.b"}),
+        json!({"@timestamp": AT, "message": {"jsonrpc": "2.0", "id": 1, "method": "ping"}, "event": "x", "time": AT}),
+        json!({"@timestamp": AT, "message": "server started and listens", "host": {"name": "h"}}),
+    ] {
+        let text = format!("{own}\n{own}\n");
+        let kept = own.to_string();
+        assert_eq!(read_by(text.into_bytes(), 1 << 20).0, [kept.clone(), kept]);
+    }
+}
+
+/// A batch in a shell with an id: each of its records is delivered once.
+#[test]
+fn records_of_one_delivery_are_not_copies_of_each_other() {
+    let span = |id: u8| json!({"traceId": "a", "spanId": id.to_string(), "name": "x"});
+    let batch = json!({"resourceSpans": [{"scopeSpans": [{"spans": [span(1), span(2)]}]}]}).to_string();
+    let entry = |id: &str, at: &str| {
+        json!({"__CURSOR": id, "__REALTIME_TIMESTAMP": at, "MESSAGE": batch}).to_string()
+    };
+    let text = format!("{}\n{}\n", entry("c1", "1786698065020000"), entry("c1", "1786698065020000"));
+    let mut source = Source::of_reader(Box::new(Cursor::new(text)), "x", 0, &Limits::default()).unwrap();
+    let mut ids = Vec::new();
+    while let Some(batch) = source.next_batch() {
+        ids.extend(batch.records().map(|r| r.shipped.id.as_deref().map(str::to_owned)));
+    }
+    let id = |text: &str| Some(text.to_owned());
+    assert_eq!(ids, [id("c1#0"), id("c1#1"), id("c1#0"), id("c1#1")], "and twice is a copy still");
+}

@@ -292,3 +292,23 @@ fn the_dotnet_client_tells_its_messages_at_trace() {
         assert_eq!(story(false).0, [(Breach::BlindRetry, Certainty::Likely)]);
     }
 }
+
+/// A shipper's time stands beside the log's own, before it or after.
+#[test]
+fn a_shippers_time_does_not_go_before_the_logs_own() {
+    let shipped = |name: &'static str, key: &'static str| {
+        each(name, move |record| {
+            let mut shut = serde_json::json!({ key: "2026-12-24T18:00:00.000Z" });
+            let own = record.as_object_mut().unwrap();
+            own.remove("time_iso8601");
+            if let Some(time) = own.remove("msec") {
+                own.insert("timestamp".to_owned(), time);
+            }
+            shut.as_object_mut().unwrap().extend(own.clone());
+            *record = shut;
+        })
+    };
+    same("nginx_request_line.jsonl", &shipped("nginx_request_line.jsonl", "@timestamp"));
+    same("haproxy_other_names.jsonl", &shipped("haproxy_other_names.jsonl", "@timestamp"));
+    same("haproxy_other_names.jsonl", &shipped("haproxy_other_names.jsonl", "date"));
+}

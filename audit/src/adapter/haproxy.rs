@@ -18,7 +18,9 @@ pub struct Haproxy;
 record_fields! {
     Line {
         epoch: "ts";
-        time: "time" | "tr" | "request_date" | "t" | "timestamp" | "@timestamp" | "date";
+        time: "time" | "tr" | "request_date" | "t" | "timestamp";
+        // Shippers write one of their own under these.
+        shipped: "@timestamp" | "date";
         accepted: "accept_date";
         remote_addr: "remote_addr" | "client_ip" | "src" | "ci" | "client";
         remote_port: "remote_port" | "client_port" | "cp";
@@ -87,12 +89,14 @@ fn time_of(line: &Line<'_>, record: &Record<'_>) -> Option<Time> {
     let length = line.active.millis();
     // `%Ts.%ms`, under the name of its own or of the time.
     let decimal = |text: &str| clock::epoch_unit(text).and_then(|unit| clock::epoch(text, unit));
-    let epoch = line.epoch.get().and_then(decimal).or_else(|| line.time.get().and_then(decimal));
+    let own = line.accepted.is_some() || line.time.is_some() || line.epoch.get().and_then(decimal).is_some();
+    let time = line.time.get().or_else(|| line.shipped.get().filter(|_| !own));
+    let epoch = line.epoch.get().and_then(decimal).or_else(|| time.and_then(decimal));
     // A time with its zone, as `%[accept_date,utime(…)]` or the shipper writes it.
-    if let Some((at, zoned)) = line.time.get().and_then(clock::rfc3339) {
+    if let Some((at, zoned)) = time.and_then(clock::rfc3339) {
         return Some(Time { zone_assumed: !zoned, ..access::started(at, length, milli) });
     }
-    let request = line.time.get().and_then(field::common_log_time);
+    let request = time.and_then(field::common_log_time);
     if let Some((local, zoned)) = request {
         let zone = if zoned { 0 } else { epoch.map_or(0, |epoch| zone_offset(local, epoch)) };
         let time = access::started(local - zone, length, milli);

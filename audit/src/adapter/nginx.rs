@@ -19,7 +19,9 @@ pub struct Nginx;
 record_fields! {
     Line {
         msec: "msec" | "ts";
-        time: "time_iso8601" | "time" | "@timestamp" | "timestamp";
+        time: "time_iso8601" | "time" | "timestamp";
+        // Shippers write one of their own under it.
+        shipped: "@timestamp";
         time_local: "time_local";
         request_id: "request_id" | "req_id";
         connection: "connection";
@@ -103,7 +105,7 @@ fn request_line<'l>(line: &'l Line<'_>) -> Option<(&'l str, Option<&'l str>)> {
 fn time_of(line: &Line<'_>, record: &Record<'_>) -> Option<Time> {
     let length = line.length.seconds();
     // `$msec`, whatever key it stands under, goes before the whole seconds of the other variables.
-    let epoch = [line.msec.get(), line.time.get()]
+    let epoch = [line.msec.get(), line.time.get(), line.shipped.get().filter(|_| line.time_local.is_none())]
         .into_iter()
         .flatten()
         .find_map(|text| Some((text, clock::any(text).filter(|_| clock::epoch_unit(text).is_some())?)));
@@ -118,6 +120,9 @@ fn time_of(line: &Line<'_>, record: &Record<'_>) -> Option<Time> {
     }
     if let Some((at, zoned)) = line.time_local.get().or(line.time.get()).and_then(field::common_log_time) {
         return Some(Time { zone_assumed: !zoned, ..access::ended(at, length, second) });
+    }
+    if let Some(at) = line.shipped.get().and_then(field::rfc3339) {
+        return Some(access::ended(at, length, second));
     }
     let at = record.shipped.at?;
     Some(Time { means: TimeMeans::Emit, ..access::ended(at, length, second) })

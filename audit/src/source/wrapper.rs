@@ -116,7 +116,12 @@ impl Peeler {
                 Peeled::Inner(layer, inner) => {
                     any = true;
                     self.note_layer(layer);
-                    for one in inner.into_iter().rev() {
+                    let several = inner.len() > 1;
+                    for (at, mut one) in inner.into_iter().enumerate().rev() {
+                        // One delivery of several records is one of each: its id alone would make them copies of each other.
+                        if several && let (None, Some(id)) = (&one.shipped.id, &shipped.id) {
+                            one.shipped.id = Some(format!("{id}#{at}").into());
+                        }
                         if one.lost {
                             troubles.note(
                                 Some(record.origin.place),

@@ -98,6 +98,10 @@ pub(super) struct Shell<'a> {
     pub(super) levelname: Raw<'a>,
     pub(super) name: Raw<'a>,
     pub(super) target: Raw<'a>,
+    #[serde(rename = "log.level")]
+    pub(super) log_level: Raw<'a>,
+    #[serde(rename = "log.logger")]
+    pub(super) log_logger: Raw<'a>,
     #[serde(rename = "resourceSpans")]
     pub(super) resource_spans: Raw<'a>,
     #[serde(rename = "scopeSpans", alias = "instrumentationLibrarySpans")]
@@ -242,9 +246,9 @@ fn pod(kubernetes: &RawValue) -> Option<Box<str>> {
 
 /// A shipper that puts the line into `message`: Vector, Filebeat, Fluent Bit, a LogEntry's `jsonPayload`.
 fn message(s: &Shell<'_>, whole: &str) -> Option<Peeled> {
-    // A program's own record has a logger or a level beside its message.
-    let own = [s.logger, s.logger_name, s.level, s.levelname, s.name, s.target].iter().any(Option::is_some);
-    if own {
+    // A program's own record has a logger or a level beside its message, and a message of MCP is none that was shipped.
+    let own = [s.logger, s.logger_name, s.level, s.levelname, s.name, s.target, s.log_level, s.log_logger];
+    if own.iter().any(Option::is_some) || s.message.is_some_and(is_rpc) {
         return None;
     }
     if let Some(event) = s.event.filter(|e| is_object(e)) {
@@ -270,7 +274,8 @@ fn message(s: &Shell<'_>, whole: &str) -> Option<Peeled> {
     let line = if s.source_type.is_some() {
         string(s.message)?
     } else {
-        json_like(s.message?).or_else(|| string(s.message).filter(|line| text::is_cri(line.as_bytes())))?
+        let line = || string(s.message).filter(|line| text::is_line(line.as_bytes()));
+        json_like(s.message?).or_else(line)?
     };
     let shipped = Shipped {
         at: string(s.timestamp.or(s.at_timestamp).or(s.date)).and_then(|t| clock::any(&t)),
@@ -281,6 +286,15 @@ fn message(s: &Shell<'_>, whole: &str) -> Option<Peeled> {
         if s.source_type.is_some() { "vector" } else { "shipper" },
         vec![Inner::new(line.as_bytes(), shipped)],
     ))
+}
+
+fn is_rpc(raw: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        jsonrpc: Raw<'a>,
+    }
+    is_object(raw) && serde_json::from_str::<Message<'_>>(raw.get()).is_ok_and(|m| m.jsonrpc.is_some())
 }
 
 /// The text of a string, number or boolean; a number keeps its spelling.

@@ -3,7 +3,7 @@
 
 use super::envelope::{Raw, Shell, is_number, is_object, json_like, string};
 use super::otlp::Flat;
-use super::{Inner, Peeled, Piece};
+use super::{Inner, Peeled, Piece, text};
 use crate::mapping::clock;
 use crate::source::record::Shipped;
 use serde::Deserialize;
@@ -210,7 +210,9 @@ pub(super) fn splunk(s: &Shell<'_>) -> Option<Peeled> {
     }
     let event = s.event.filter(|_| s.time.is_some() || s.sourcetype.is_some())?;
     let at = string(s.time).and_then(|t| clock::any(&t));
-    let inner = json_like(event)?;
+    // The collector's shape; other programs name what happened by a word under this key.
+    let line = || string(Some(event)).filter(|line| text::is_line(line.as_bytes()));
+    let inner = json_like(event).or_else(line)?;
     Some(Peeled::Inner("splunk", vec![Inner::new(inner.as_bytes(), Shipped { at, ..Shipped::default() })]))
 }
 

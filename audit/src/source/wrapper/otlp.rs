@@ -8,6 +8,8 @@
 
 use super::Inner;
 use super::envelope::string;
+use super::text;
+use crate::mapping::clock;
 use crate::source::record::Shipped;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -208,6 +210,15 @@ fn flat(entry: &Entry<'_>, scope: &Scope<'_>, resource: &Resource<'_>) -> Inner 
             let line = string(body.string_value).unwrap_or_default();
             match serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(&line) {
                 Ok(members) => members.iter().for_each(|(key, value)| o.raw(key, value.get())),
+                // A text line is another program's: the record says only that a file held it.
+                Err(_)
+                    if entry.attributes.iter().any(|own| own.key.starts_with("log.file."))
+                        && text::is_line(line.as_bytes()) =>
+                {
+                    let time = set(entry.time_unix_nano).or_else(|| set(entry.observed_time_unix_nano));
+                    let at = time.and_then(|time| clock::epoch(&time, 1));
+                    return Inner::new(line.as_bytes(), Shipped { at, ..Shipped::default() });
+                }
                 Err(_) => o.value("otel.body", body),
             }
         }

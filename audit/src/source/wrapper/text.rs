@@ -22,6 +22,9 @@ pub(super) fn peel(text: &[u8]) -> Peeled {
     {
         return Peeled::Inner("json sequence", vec![Inner::new(rest, Shipped::default())]);
     }
+    if let Some(line) = line_after(text) {
+        return line;
+    }
     // What comes after must be a whole JSON object, or a message with braces in it would be taken for a record.
     let Some(start) = memchr(b'{', text) else { return Peeled::Bare };
     let start = after_labels(text, start).unwrap_or(start);
@@ -42,10 +45,8 @@ fn inner(layer: &'static str, text: &[u8], start: usize, at: Option<i64>) -> Pee
     Peeled::Inner(layer, vec![Inner::new(&text[start..], Shipped { at, ..Shipped::default() })])
 }
 
-/// Whether a text is a line as a container runtime writes it.
-pub(super) fn is_cri(text: &[u8]) -> bool {
-    cri(text).is_some()
-}
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// `<RFC 3339> stdout|stderr P|F <text>` (Kubernetes CRI logging format).
 fn cri(text: &[u8]) -> Option<Piece> {
@@ -93,6 +94,69 @@ fn after_labels(text: &[u8], start: usize) -> Option<usize> {
     Some(start + end + 2)
 }
 
+/// A line of text behind a head: a time, a syslog head, or the name of what wrote it.
+fn line_after(text: &[u8]) -> Option<Peeled> {
+    let within = &text[..text.len().min(256)];
+    let rest = |at: usize| text.get(at..).map(<[u8]>::trim_ascii_start).filter(|rest| is_line(rest));
+    let peeled = |layer, line: &[u8], at| {
+        let shipped = Shipped { at, ..Shipped::default() };
+        Peeled::Inner(layer, vec![Inner::new(line, shipped)])
+    };
+    let space = memchr(b' ', within)?;
+    let time = std::str::from_utf8(&text[..space]).ok().and_then(clock::rfc3339);
+    if let (Some((at, _)), Some(line)) = (time, rest(space)) {
+        return Some(peeled("time prefix", line, Some(at)));
+    }
+    for mark in [&b": "[..], b"| ", b"] "] {
+        let Some(at) = memchr::memmem::find(within, mark) else { continue };
+        let (head, Some(line)) = (&text[..=at], rest(at + mark.len())) else { continue };
+        if mark == b": " && is_syslog(head) {
+            return Some(peeled("syslog", line, None));
+        }
+        if mark != b": "
+            && let Some(at) = source_first(head)
+        {
+            return Some(peeled("source prefix", line, at));
+        }
+    }
+    None
+}
+
+/// Whether a text is a line that another program wrote, by its beginning: an address, a time, or a kind of request and a time
+/// (a balancer's).
+pub(super) fn is_line(text: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(&text[..text.len().min(256)]) else { return false };
+    let mut words = text.split_ascii_whitespace();
+    let (Some(first), Some(second), Some(_)) = (words.next(), words.next(), words.next()) else {
+        return false;
+    };
+    let host = first.rsplit_once(':').map_or(first, |(host, _)| host).trim_matches(['[', ']']);
+    let time = |word: &str| clock::rfc3339(word.trim_matches(['[', ']'])).is_some();
+    let balancer = matches!(first, "http" | "https" | "h2" | "grpcs" | "ws" | "wss") && time(second);
+    first.parse::<std::net::IpAddr>().is_ok()
+        || host.parse::<std::net::IpAddr>().is_ok()
+        || time(first)
+        || balancer
+        || is_date(first)
+        || is_syslog_time(text)
+}
+
+/// `2026-08-14`, before a time of its own.
+fn is_date(word: &str) -> bool {
+    let mark = |(at, b): (usize, u8)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() };
+    word.len() == 10 && word.bytes().enumerate().all(mark)
+}
+
+/// `Aug 14 09:00:00 `, or `<134>` before it.
+fn is_syslog_time(text: &str) -> bool {
+    let rest = text.strip_prefix('<').and_then(|text| text.split_once('>')).map_or(text, |(_, rest)| rest);
+    let clock = |word: &str| word.len() == 8 && word.as_bytes()[2] == b':' && word.as_bytes()[5] == b':';
+    let mut words = rest.split_ascii_whitespace();
+    words.next().is_some_and(|word| MONTHS.contains(&word) || word == "1")
+        && words.next().is_some_and(|word| word.parse::<u8>().is_ok() || clock::rfc3339(word).is_some())
+        && (words.next().is_some_and(clock) || rest.starts_with("1 "))
+}
+
 /// A head that begins with the name of what wrote the line, set off by a bar or brackets: `nginx-1  | ` (Compose), with a
 /// time after it or none, `[pod/nginx-5d/nginx] ` (kubectl). Gives that time.
 fn source_first(head: &[u8]) -> Option<Option<i64>> {
@@ -118,8 +182,6 @@ fn is_syslog(head: &[u8]) -> bool {
         Some((priority, rest)) if priority.len() <= 3 && priority.bytes().all(|b| b.is_ascii_digit()) => rest,
         _ => head,
     };
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let old = rest.get(..3).is_some_and(|m| MONTHS.contains(&m))
         && rest.ends_with(':')
         && rest.split_whitespace().count() >= 4;
