@@ -117,6 +117,56 @@ fn split_logs_give_the_findings_of_the_whole() {
 }
 
 #[test]
+fn lines_of_a_log_in_another_order_give_the_same_findings() {
+    let mut compared = 0;
+    for run in recordings() {
+        // Steps of a capture too: what belongs together may stand far apart.
+        for log in logs(&run).into_iter().chain(Some(run.join("wire.jsonl.gz"))).filter(|log| log.exists()) {
+            let all = text(&log);
+            let mut lines: Vec<&[u8]> = all.split_inclusive(|byte| *byte == b'\n').collect();
+            // A document is read as one.
+            if !lines.iter().all(|line| line.starts_with(b"{") && line.ends_with(b"}\n")) || is_tied(&lines) {
+                continue;
+            }
+            let folder = tempfile::tempdir().expect("a folder can be made");
+            let path = folder.path().join("log.jsonl");
+            std::fs::write(&path, lines.concat()).expect("a disk with room");
+            let whole = findings(std::slice::from_ref(&path), 1);
+            for stride in [7, 97] {
+                mix(&mut lines, stride);
+                std::fs::write(&path, lines.concat()).expect("a disk with room");
+                let mixed = findings(std::slice::from_ref(&path), 1);
+                assert_eq!(essence(&mixed), essence(&whole), "{} by {stride}", log.display());
+            }
+            compared += whole.len();
+        }
+    }
+    assert!(compared > 0, "no log told of anything");
+}
+
+/// Puts lines in another order that is the same each time.
+fn mix(lines: &mut [&[u8]], stride: usize) {
+    let mut seed = stride as u64;
+    for at in (1..lines.len()).rev() {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        lines.swap(at, (seed >> 33) as usize % (at + 1));
+    }
+}
+
+/// Whether two pieces of one body have one time, so that nothing but their places tells which came first.
+fn is_tied(lines: &[&[u8]]) -> bool {
+    let mut moments: Vec<(String, String)> = Vec::new();
+    for line in lines {
+        let Ok(step) = serde_json::from_slice::<serde_json::Value>(line) else { continue };
+        if step["event"] == "chunk" {
+            moments.push((step["flow"].to_string(), step["ts"].to_string()));
+        }
+    }
+    moments.sort();
+    moments.windows(2).any(|two| two[0] == two[1])
+}
+
+#[test]
 fn findings_of_one_recording_have_fingerprints_of_their_own() {
     for run in recordings() {
         let found = findings(&logs(&run), 1);

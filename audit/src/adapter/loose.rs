@@ -1,11 +1,10 @@
 //! Loose ends: steps of exchanges whose other steps stand in another file or export.
 //! Knows flows by their names and steps by their times; how steps make an exchange is for the reader.
 
-use super::Reader;
 use super::rpc::Keep;
-use super::wire::Wire;
+use super::wire::{Assembly, in_order};
 use crate::event::{Event, Nanos, Origin};
-use crate::source::{Record, Shipped};
+use crate::source::Shipped;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,6 +15,8 @@ pub struct Step {
     pub(crate) flow: String,
     /// When it happened.
     pub(crate) at: Nanos,
+    /// Where in its exchange it stands, beside others of that moment.
+    pub(crate) phase: u8,
     /// Where it stands.
     pub(crate) origin: Origin,
     pub(crate) shipped: Shipped,
@@ -25,27 +26,25 @@ pub struct Step {
 /// Puts steps of one flow together, wherever they stand, and hands on the exchanges that this completes. What is still open
 /// is handed on too if it has been silent since `over`, and else given back.
 pub(crate) fn tie(
-    mut steps: Vec<Step>,
+    steps: Vec<Step>,
     over: Option<Nanos>,
     keep: Keep,
     sink: &mut dyn FnMut(Event),
 ) -> Vec<Step> {
-    steps.sort_by(|a, b| (a.at, &a.origin, &a.text).cmp(&(b.at, &b.origin, &b.text)));
-    let mut flows: BTreeMap<&str, Vec<&Step>> = BTreeMap::new();
-    steps.iter().for_each(|step| flows.entry(&step.flow).or_default().push(step));
+    let mut flows: BTreeMap<String, Vec<Step>> = BTreeMap::new();
+    steps.into_iter().for_each(|step| flows.entry(step.flow.clone()).or_default().push(step));
     let mut open = Vec::new();
     for steps in flows.into_values() {
-        let mut reader = Wire::new(keep);
-        let last = steps.last().map(|step| step.at);
-        for step in steps {
-            let record = Record { origin: step.origin, bytes: step.text.as_bytes(), shipped: &step.shipped };
-            // It was read before; that it can be is known.
-            _ = reader.read(record, sink);
+        let mut assembly = Assembly::new(keep);
+        let last = steps.iter().map(|step| step.at).max();
+        for step in in_order(steps) {
+            // An end without a beginning is nothing to judge.
+            _ = assembly.take(step, sink);
         }
-        match over {
-            Some(over) if last >= Some(over) => open.extend(reader.open_steps()),
-            _ => reader.finish(sink),
+        if over.is_some_and(|over| last >= Some(over)) {
+            open.extend(assembly.open_steps());
         }
+        assembly.finish(sink);
     }
     open
 }
@@ -65,6 +64,7 @@ mod tests {
         let step = |(at, text): (usize, &&str)| Step {
             flow: "7".into(),
             at: at as Nanos,
+            phase: 0,
             origin: Origin {
                 seal: 0,
                 file: at as u32 / 2,

@@ -1,5 +1,6 @@
 //! Steps of exchanges as a capturing proxy writes them: request, response headers, pieces of the body, the end.
-//! Knows how steps of one flow make one exchange; holds open flows only.
+//! Knows how steps of one flow make one exchange. Steps are held for a while and put in the order of their times, since what
+//! ships a log may have mixed them.
 
 use super::access::{self, Draft};
 use super::field::{Field, Slot};
@@ -11,6 +12,7 @@ use crate::event::{
     TimeMeans, Vantage,
 };
 use crate::mapping::clock;
+use crate::order::until;
 use crate::source::Record;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -20,13 +22,32 @@ use std::collections::BTreeMap;
 /// Most bytes of a JSON body that are gathered; an event stream is read piece by piece.
 const MOST_BODY: usize = 16 << 20;
 
+/// Most bytes of steps that are held before they are put in order.
+const MOST_HELD: usize = 8 << 20;
+
 /// The reader.
 pub struct Wire {
     keep: Keep,
-    open: BTreeMap<String, Flow>,
+    flows: BTreeMap<String, Held>,
+    /// Bytes of the steps that are held.
+    held: usize,
     /// Steps of flows that did not begin here, and how many bytes they have.
     strays: Vec<loose::Step>,
     stray_bytes: usize,
+    /// What was completed when there was nobody to take it.
+    ready: Vec<Event>,
+}
+
+/// One flow: what is known of its exchange, and the steps that came since.
+struct Held {
+    assembly: Assembly,
+    steps: Vec<loose::Step>,
+}
+
+/// The steps of one flow as they make exchanges, one after the other.
+pub(crate) struct Assembly {
+    keep: Keep,
+    open: Option<Flow>,
 }
 
 struct Flow {
@@ -40,8 +61,9 @@ struct Flow {
     started: Nanos,
     last: Nanos,
     body_ended: bool,
-    /// Its steps as they stand, as long as it is open.
+    /// Its steps as they stand, as long as it is open and they are not too many bytes.
     steps: Vec<loose::Step>,
+    step_bytes: usize,
 }
 
 #[derive(Deserialize)]
@@ -73,15 +95,120 @@ struct Step<'a> {
 impl Wire {
     /// A reader without open flows.
     pub fn new(keep: Keep) -> Self {
-        Wire { keep, open: BTreeMap::new(), strays: Vec::new(), stray_bytes: 0 }
+        Wire { keep, flows: BTreeMap::new(), held: 0, strays: Vec::new(), stray_bytes: 0, ready: Vec::new() }
     }
 
-    /// Gives up the steps of the flows that are open.
+    /// Puts what is held together, and hands on the exchanges that this completes, in the order in which they ended.
+    fn assemble(&mut self, sink: &mut dyn FnMut(Event)) {
+        self.held = 0;
+        let mut done = Vec::new();
+        for held in self.flows.values_mut() {
+            for step in in_order(std::mem::take(&mut held.steps)) {
+                if let Some(stray) = held.assembly.take(step, &mut |event| done.push(event)) {
+                    self.stray_bytes += stray.text.len();
+                    if self.stray_bytes <= MOST_BODY {
+                        self.strays.push(stray);
+                    }
+                }
+            }
+        }
+        self.flows.retain(|_, held| held.assembly.open.is_some());
+        done.sort_by_key(until);
+        done.into_iter().for_each(sink);
+    }
+}
+
+/// Puts the steps of a flow in the order in which they happened, those that stand twice but once.
+pub(crate) fn in_order(mut steps: Vec<loose::Step>) -> Vec<loose::Step> {
+    let key = |step: &loose::Step| (step.at, step.phase, step.origin.file, step.origin.offset);
+    steps.sort_by_key(key);
+    let mut one = Vec::with_capacity(steps.len());
+    for step in steps {
+        let is_copy = |other: &&loose::Step| other.at == step.at;
+        if !one.iter().rev().take_while(is_copy).any(|other: &loose::Step| other.text == step.text) {
+            one.push(step);
+        }
+    }
+    one
+}
+
+/// Where in its exchange a step stands, for those of one moment.
+fn phase(event: &str) -> u8 {
+    match event {
+        "request" => 0,
+        "response_headers" => 1,
+        "response_complete" | "error" => 4,
+        "body_end" => 3,
+        _ => 2,
+    }
+}
+
+impl Assembly {
+    pub(crate) fn new(keep: Keep) -> Self {
+        Assembly { keep, open: None }
+    }
+
+    /// Gives up the steps of the exchange that is open.
     pub(crate) fn open_steps(&mut self) -> Vec<loose::Step> {
-        std::mem::take(&mut self.open).into_values().flat_map(|flow| flow.steps).collect()
+        let open = self.open.take_if(|flow| !flow.steps.is_empty());
+        open.map(|flow| flow.steps).unwrap_or_default()
     }
 
-    fn begin(&mut self, step: &Step<'_>, at: Nanos, record: &Record<'_>) -> Flow {
+    /// Hands on what is open as it stands.
+    pub(crate) fn finish(&mut self, sink: &mut dyn FnMut(Event)) {
+        if let Some(flow) = self.open.take() {
+            flow.finish(Cause::Unknown, None, self.keep, sink);
+        }
+    }
+
+    /// Takes the next step; gives it back where nothing is open that it could belong to.
+    pub(crate) fn take(&mut self, held: loose::Step, sink: &mut dyn FnMut(Event)) -> Option<loose::Step> {
+        // It was read before; that it can be is known.
+        let Ok(step) = serde_json::from_str::<Step<'_>>(&held.text) else { return None };
+        if step.event == "request" {
+            // A number that is used again is another run's.
+            self.finish(sink);
+            let record = Record { origin: held.origin, bytes: b"", shipped: &held.shipped };
+            self.open = Some(self.begin(&step, held.at, &record));
+        }
+        let Some(flow) = &mut self.open else { return Some(held) };
+        flow.last = held.at;
+        let done = match &*step.event {
+            "response_headers" => {
+                flow.headers(&step, held.at);
+                None
+            }
+            "chunk" => {
+                flow.piece(step.data.as_deref().unwrap_or_default(), held.at);
+                None
+            }
+            "body_end" => {
+                flow.body_ended = true;
+                None
+            }
+            "response_complete" => Some((Cause::Complete, None)),
+            "error" => {
+                let word = step.error.as_deref().unwrap_or("error").to_owned();
+                let client = word.to_ascii_lowercase().contains("client disconnected");
+                Some((if client { Cause::ClientAbort } else { Cause::UnknownCut }, Some(word)))
+            }
+            _ => None,
+        };
+        if let Some((cause, word)) = done {
+            let flow = self.open.take();
+            flow.into_iter().for_each(|flow| flow.finish(cause, word.as_deref(), self.keep, sink));
+            return None;
+        }
+        flow.step_bytes += held.text.len();
+        if flow.step_bytes <= MOST_BODY {
+            flow.steps.push(held);
+        } else {
+            flow.steps = Vec::new();
+        }
+        None
+    }
+
+    fn begin(&self, step: &Step<'_>, at: Nanos, record: &Record<'_>) -> Flow {
         let header = |name: &str| header(&step.headers, name).map(Into::into);
         let time = Time {
             at,
@@ -133,6 +260,7 @@ impl Wire {
             last: at,
             body_ended: false,
             steps: Vec::new(),
+            step_bytes: 0,
         }
     }
 }
@@ -142,70 +270,36 @@ impl Reader for Wire {
         let step: Step<'_> = serde_json::from_slice(record.bytes)
             .map_err(|why| RecordProblem::Malformed { format: "step of a capture", why: why.to_string() })?;
         let at = clock::any(step.ts.get().trim_matches('"')).ok_or(RecordProblem::NoTime)?;
-        let key = step.flow.get().to_owned();
-        let as_it_stands = |record: &Record<'_>| loose::Step {
-            flow: key.clone(),
+        let flow = step.flow.get().to_owned();
+        let keep = self.keep;
+        let open = || Held { assembly: Assembly::new(keep), steps: Vec::new() };
+        self.flows.entry(flow.clone()).or_insert_with(open).steps.push(loose::Step {
+            flow,
             at,
+            phase: phase(&step.event),
             origin: record.origin,
             shipped: record.shipped.clone(),
             text: String::from_utf8_lossy(record.bytes).into_owned(),
-        };
-        if step.event == "request" {
-            // A number that is used again is another run's.
-            if let Some(flow) = self.open.remove(&key) {
-                flow.finish(Cause::Unknown, None, self.keep, sink);
-            }
-            let mut flow = self.begin(&step, at, &record);
-            flow.steps.push(as_it_stands(&record));
-            self.open.insert(key, flow);
-            return Ok(());
-        }
-        let Some(flow) = self.open.get_mut(&key) else {
-            self.stray_bytes += record.bytes.len();
-            if self.stray_bytes <= MOST_BODY {
-                self.strays.push(as_it_stands(&record));
-            }
-            return Ok(());
-        };
-        flow.last = at;
-        flow.steps.push(as_it_stands(&record));
-        let done = match &*step.event {
-            "response_headers" => {
-                flow.headers(&step, at);
-                None
-            }
-            "chunk" => {
-                flow.piece(step.data.as_deref().unwrap_or_default(), at);
-                None
-            }
-            "body_end" => {
-                flow.body_ended = true;
-                None
-            }
-            "response_complete" => Some((Cause::Complete, None)),
-            "error" => {
-                let word = step.error.as_deref().unwrap_or("error").to_owned();
-                let client = word.to_ascii_lowercase().contains("client disconnected");
-                Some((if client { Cause::ClientAbort } else { Cause::UnknownCut }, Some(word)))
-            }
-            _ => None,
-        };
-        if let Some((cause, word)) = done
-            && let Some(flow) = self.open.remove(&key)
-        {
-            flow.finish(cause, word.as_deref(), self.keep, sink);
+        });
+        self.held += record.bytes.len();
+        if self.held > MOST_HELD {
+            self.assemble(sink);
         }
         Ok(())
     }
 
     fn finish(&mut self, sink: &mut dyn FnMut(Event)) {
-        for flow in std::mem::take(&mut self.open).into_values() {
-            flow.finish(Cause::Unknown, None, self.keep, sink);
-        }
+        std::mem::take(&mut self.ready).into_iter().for_each(&mut *sink);
+        self.assemble(sink);
+        std::mem::take(&mut self.flows).values_mut().for_each(|held| held.assembly.finish(sink));
     }
 
     fn leave(&mut self) -> Vec<loose::Step> {
-        let mut steps = self.open_steps();
+        let mut ready = std::mem::take(&mut self.ready);
+        self.assemble(&mut |event| ready.push(event));
+        self.ready = ready;
+        let mut steps: Vec<loose::Step> =
+            self.flows.values_mut().flat_map(|held| held.assembly.open_steps()).collect();
         steps.append(&mut self.strays);
         steps
     }
