@@ -121,6 +121,11 @@ fn lines_of_loggers_are_known_in_every_order() {
         "2026-08-14 09:00:00,003 | INFO | mcp.server.streamable_http_manager | ",
         "2026-08-14 09:00:00,003 INFO mcp.server.streamable_http_manager:91 - ",
         "2026-08-14 09:00:00,003 - mcp.server.streamable_http_manager - INFO - ",
+        "[2026-08-14 09:00:00,003] INFO mcp.server.streamable_http_manager: ",
+        "[2026-08-14 09:00:00,003] [INFO] mcp.server.streamable_http_manager: ",
+        // Spring Boot with tracing, and the order that it had before.
+        "2026-08-14T09:00:00.003Z  INFO [pay,5f1c2b7e0a51,9d617b6a] 1 --- [nio-1] mcp.server.streamable_http_manager : ",
+        "2026-08-14T09:00:00.003Z  INFO 1 --- [pay] [nio-1] [5f1c2b7e0a51-9d617b6a] mcp.server.streamable_http_manager : ",
     ] {
         let (events, taken) = read_text(&format!("{head}Session S1 idle timeout\n"));
         assert_eq!(taken.summary.format, "python mcp sdk in logger text", "{head}");

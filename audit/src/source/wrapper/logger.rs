@@ -9,21 +9,21 @@ use serde_json::json;
 use std::sync::LazyLock;
 
 /// Behind the time: `- a.logger - INFO - text`, `INFO a.logger: text`, `[thread] INFO a.logger - text`,
-/// ` INFO 1 --- [app] [thread] a.logger : text`, `[INFO] a.logger: text`, `| INFO | a.logger:function:line - text`.
+/// ` INFO 1 --- [app] [thread] a.logger : text`, ` INFO [app,trace,span] 1 --- [thread] a.logger : text`, `[INFO] a.logger: text`, `| INFO | a.logger:function:line - text`.
 static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let level = "TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL";
     let time = r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)";
     let dashes = format!(r"- ([\w.]+) - ({level}) - ");
     let usual = format!(
-        r"(?:\[[^\]]*\] )?({level})\s+(?:\d+ --- )?(?:\[[^\]]*\] )*([\w.$]+)(?::\d+)?(?: ?(?::|--?))? "
+        r"(?:\[[^\]]*\] )?({level})\s+(?:\[[^\]]*\] )?(?:\d+ --- )?(?:\[[^\]]*\] )*([\w.$]+)(?::\d+)?(?: ?(?::|--?))? "
     );
     let bracket = format!(r"\[({level})\s*\] ([\w.$]+)(?::\d+)?(?: ?(?::|--?))? ");
     let bars = format!(r"\| ?({level})\s*\| ([\w.$]+)(?::[\w<>]+)?(?::\d+)? (?:\||-) ");
-    Regex::new(&format!(r"(?s)^{time}\s+(?:{dashes}|{usual}|{bracket}|{bars})(.*)$")).ok()
+    Regex::new(&format!(r"(?s)^\[?{time}\]?\s+(?:{dashes}|{usual}|{bracket}|{bars})(.*)$")).ok()
 });
 
 pub(super) fn peel(text: &[u8]) -> Option<Peeled> {
-    if !text.first()?.is_ascii_digit() {
+    if !text.strip_prefix(b"[").unwrap_or(text).first()?.is_ascii_digit() {
         return None;
     }
     let text = std::str::from_utf8(text).ok()?;
