@@ -181,6 +181,9 @@ fn a_line_of_text_comes_out_of_its_shell_too() {
             assert_eq!(problems, 0, "{name} in {shell}");
         }
     }
+    let own = "2026-08-14T09:00:05.250Z 10.0.0.9 GET /mcp 200 60.001 sid=5f1c2b7e\n".repeat(4);
+    let kept: Vec<String> = own.lines().map(str::to_owned).collect();
+    assert_eq!(read_by(own.into_bytes(), 1 << 20).0, kept, "the time is the line's own");
     // A program's own record is none that was shipped, whatever its message begins with.
     for own in [
         json!({"@timestamp": AT, "message": "2026-08-14 went well, all of it", "level": "INFO"}),

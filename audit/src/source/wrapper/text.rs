@@ -122,8 +122,8 @@ fn line_after(text: &[u8]) -> Option<Peeled> {
     None
 }
 
-/// Whether a text is a line that another program wrote, by its beginning: an address, a time, or a kind of request and a time
-/// (a balancer's).
+/// Whether a text is a line that another program wrote, by its beginning: an address with the time of an access log behind
+/// it, a time, or a kind of request and a time (a balancer's).
 pub(super) fn is_line(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(&text[..text.len().min(256)]) else { return false };
     let mut words = text.split_ascii_whitespace();
@@ -133,12 +133,16 @@ pub(super) fn is_line(text: &[u8]) -> bool {
     let host = first.rsplit_once(':').map_or(first, |(host, _)| host).trim_matches(['[', ']']);
     let time = |word: &str| clock::rfc3339(word.trim_matches(['[', ']'])).is_some();
     let balancer = matches!(first, "http" | "https" | "h2" | "grpcs" | "ws" | "wss") && time(second);
-    first.parse::<std::net::IpAddr>().is_ok()
-        || host.parse::<std::net::IpAddr>().is_ok()
-        || time(first)
-        || balancer
-        || is_date(first)
-        || is_syslog_time(text)
+    let address = first.parse::<std::net::IpAddr>().is_ok() || host.parse::<std::net::IpAddr>().is_ok();
+    // An access log's own time, `[14/Aug/2026:09:00:05`: a line that begins with an address and has none may go on from what
+    // stood before it.
+    let dated = || {
+        text.match_indices('[').any(|(at, _)| {
+            let month = text.get(at + 4..at + 7).is_some_and(|month| MONTHS.contains(&month));
+            month && text.as_bytes().get(at + 3) == Some(&b'/')
+        })
+    };
+    address && dated() || time(first) || balancer || is_date(first) || is_syslog_time(text)
 }
 
 /// `2026-08-14`, before a time of its own.
