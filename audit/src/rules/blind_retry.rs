@@ -28,7 +28,9 @@
 //!
 //! # Limits
 //! When a log shows that the first send reached a server, the finding is `duplicate-invocation` instead. A 503 counts
-//! only where the proxy's log shows an upstream attempt.
+//! only where the proxy's log shows an upstream attempt. An equal call on another session counts as a repeat within 300 s
+//! of the failure; on the same session, or where an authenticated subject names the client, within an hour. The limits of
+//! `duplicate-invocation` on time hold here too.
 
 use super::Case;
 use super::duplicate_invocation::{self, is_duplicate};

@@ -46,6 +46,13 @@
 //! Without a server's completion records the second *send* is proved, not the second *run*. Across sessions two clients
 //! behind one address with one program look like one client; `same_by` names what the finding rests on. Calls whose
 //! arguments were cut off or redacted are never compared.
+//!
+//! How late an equal call still counts as a repeat: on another session within 300 s of the cut, and after 120 s it is
+//! *possible* only; the same session, or an authenticated subject that names the client on both, makes it an hour from
+//! send to send. Of a story of several sends the first cut counts for the 300 s; where a log does not tell how the
+//! exchange ended, 120 s are added to the last moment at which it is known to have gone on. What comes later is taken for
+//! a new wish and not reported. Calls of which only the tool is recorded are joined within 10 s, with no other call
+//! between. Equal calls less than 50 ms apart, the first with no recorded end, are taken for parallel ones.
 
 mod rerun;
 

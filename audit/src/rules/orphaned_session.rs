@@ -26,7 +26,8 @@
 //! Cancel what is not wanted any more and end the session with a DELETE.
 //!
 //! # Limits
-//! A client that died looks the same; that is why it is a note.
+//! A client that died looks the same; that is why it is a note. The `initialize` of the other session counts within 300 s
+//! of the close, or within an hour of the call where an authenticated subject names the client.
 
 use super::Case;
 use crate::event::Method;

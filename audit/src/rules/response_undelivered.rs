@@ -34,7 +34,9 @@
 //! # Limits
 //! A capture does not always tell who closed a stream; then the finding is *likely*. Without response bodies it rests on
 //! byte counts and on the proxy's word for how the stream ended; where nothing but a length like that of a usual idle timeout
-//! speaks for a cut, it is *possible*.
+//! speaks for a cut, it is *possible*. A call whose stream the client itself closed, or that it cancelled, and that it
+//! never sent again, is not reported, also where the server's log shows that the tool finished: it may have been given
+//! up on purpose. Sent again within the time that `duplicate-invocation` allows, it is reported.
 
 use crate::quick::HashMap;
 use super::Case;

@@ -46,6 +46,9 @@
 //! # Limits
 //! A client that died and started anew looks like one that dropped its session where the log does not tell who closed:
 //! then the finding is *possible*. A new `initialize` of another user behind the same address looks the same too.
+//! The `initialize` counts within 300 s of the cut, or within an hour of the request that was cut where an authenticated
+//! subject names the client; after 120 s the finding is *possible* only. Where a log does not tell how the stream ended,
+//! 120 s are added to the last moment at which it is known to have gone on. A client that comes back later is not reported.
 
 use super::Case;
 use crate::event::{Cause, Method, Nanos};
