@@ -323,7 +323,9 @@ fn the_table_of_evidence_is_what_the_tests_hold() {
     let mut page = String::from(
         "# What each log can show\n\nOne story, told by every format: a client calls a tool, the stream is cut after a minute, the client opens a second \
          session and calls\nagain. *certain*, *likely* and *possible* are what is said of it from that log alone; *impossible*: the log lacks the facts. Several \
-         logs of the\nsame traffic, given at once, say more than each alone.\n\n",
+         logs of the\nsame traffic, given at once, say more than each alone.\n\n*certain* is what reports call *proved*. A dash: that log tells this part of the \
+         story by the other name. A call sent again\nis a blind-retry where the log does not show that the first send reached a server, else a duplicate-invocation; a \
+         session is\norphaned where the log says that its client closed the stream, else discarded.\n\n",
     );
     page.push_str("| log |");
     columns.iter().for_each(|breach| write!(page, " {} |", breach.id()).unwrap());
