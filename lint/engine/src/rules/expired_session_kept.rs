@@ -121,6 +121,7 @@
 //! session after any error at all, none is kept: that is `session-discarded`. A status that another crate
 //! tests is not seen: mark the error type there.
 
+mod dropped;
 mod recognised;
 mod restarted;
 mod spared;
@@ -222,8 +223,8 @@ fn merges(client: &Client<'_>, fx: Fx) -> Option<(Id, &'static str)> {
                 let turns = leaves(body, *then) || other.is_some_and(|other| leaves(body, other));
                 let fails = |id: Id| body.inside(id).iter().any(|id| body.call_of(*id, "Err").is_some());
                 let yields = other.is_some_and(|other| fails(*then) || fails(other));
-                let renewed = renews(client, fx, *then) || other.is_some_and(|other| renews(client, fx, other));
-                if !refused || !(turns || yields) || renewed {
+                let renewed = || renews(client, fx, *then) || other.is_some_and(|other| renews(client, fx, other));
+                if !refused || !(turns || yields) || renewed() {
                     continue;
                 }
                 (*cond, "is one failure among others")
@@ -394,7 +395,7 @@ fn renews(client: &Client<'_>, fx: Fx, branch: Id) -> bool {
             Kind::Path(path) => path.last().is_some_and(|last| last.contains("Expired") || last.contains("StaleSession") || last.contains("SessionNotFound")),
             _ => false,
         };
-        cleared || client.deeds_of(at).has(Deeds::INITIALISES)
+        cleared || client.deeds_of(at).has(Deeds::INITIALISES) || dropped::drops(client, at)
     })
 }
 

@@ -1,6 +1,7 @@
 //! Shapes of real clients that were judged wrongly once: each with every finding it must give, and no other.
 
 mod certainty;
+mod dropped;
 mod exchange;
 mod handle;
 

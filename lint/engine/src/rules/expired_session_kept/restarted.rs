@@ -2,6 +2,7 @@
 //! Knows the ways of an error up to its arm; judges none of them.
 
 use super::super::session_discarded::{Act, act};
+use super::dropped;
 use crate::client::{Client, Deeds};
 use crate::facts::ir::{Body, Id, Kind};
 use crate::flow::{Known, frame, known};
@@ -14,7 +15,7 @@ pub(super) fn restarted(client: &Client<'_>, fx: Fx, depth: u8) -> bool {
         at.fx != fx && !client.scope.function(at.fx).test && !starts(client, at.fx) && !second(client, *at, fx)
     };
     let mut callers = client.scope.callers(fx).iter().map(|caller| caller.at).filter(judged).peekable();
-    let anew = |at: At| begins_anew(client, at) || passes_up(client.scope.body(at.fx), at.id) && restarted(client, at.fx, depth);
+    let anew = |at: At| begins_anew(client, at) || dropped::new_each_round(client, at) || passes_up(client.scope.body(at.fx), at.id) && restarted(client, at.fx, depth);
     callers.peek().is_some() && callers.all(anew)
 }
 
@@ -36,7 +37,7 @@ fn second(client: &Client<'_>, at: At, fx: Fx) -> bool {
 fn begins_anew(client: &Client<'_>, call: At) -> bool {
     let body = client.scope.body(call.fx);
     client.ids(call.fx).map(|id| At { id, ..call }).any(|at| {
-        matches!(act(client, at), Some(Act::Cleared | Act::Rebuilt))
+        (matches!(act(client, at), Some(Act::Cleared | Act::Rebuilt)) || dropped::drops(client, at))
             && failures(body, at.id).into_iter().any(|value| {
                 let value = At { id: value, ..call };
                 body.within(call.id, value.id) || client.scope.origins(value).contains(&call)
@@ -44,7 +45,8 @@ fn begins_anew(client: &Client<'_>, call: At) -> bool {
     })
 }
 
-/// The values whose failure alone leads to a place: no guard, no look at the error.
+/// The values whose failure alone leads to a place: no guard after it, no look at the error. What holds already where the
+/// value is computed, as the condition of a loop around both does, is no guard.
 fn failures(body: &Body, id: Id) -> Vec<Id> {
     let plain = |pat| body.variants(pat).len() == 1;
     let facts = known(body, id);
@@ -54,9 +56,12 @@ fn failures(body: &Body, id: Id) -> Vec<Id> {
         Known::Failed(value) => Some(value),
         _ => None,
     });
-    let failed: Vec<Id> = failed.collect();
-    let guarded = facts.iter().any(|fact| matches!(fact, Known::True(_) | Known::False(_)));
-    if guarded { Vec::new() } else { failed }
+    let guards: Vec<Known> = facts.iter().filter(|fact| matches!(fact, Known::True(_) | Known::False(_))).copied().collect();
+    let unguarded = |value: &Id| {
+        let before = if guards.is_empty() { Vec::new() } else { known(body, *value) };
+        guards.iter().all(|guard| before.contains(guard))
+    };
+    failed.filter(unguarded).collect()
 }
 
 /// `call().await?`, `return call().await`, or the call as the function's value: whoever calls the function has the error.

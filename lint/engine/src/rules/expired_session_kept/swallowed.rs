@@ -1,7 +1,7 @@
 //! An error of a request that carried the session, which ends here: logged, or tried again, and never told from a 404.
 //! Knows no status.
 
-use super::{Report, state};
+use super::{Report, dropped, state};
 use crate::client::{Client, Deeds, Header, Slot};
 use crate::facts::ir::{Body, Id, Kind, PatId};
 use crate::flow::{Known, known};
@@ -25,7 +25,8 @@ pub(super) fn check(client: &Client<'_>, fx: Fx, report: &mut Report) {
             }
             _ => continue,
         };
-        if plain_error(body, pat) && dies(body, pat, branch) && exchange(client, At { fx, id: value }) && repeats(client, fx, id) {
+        let lost = plain_error(body, pat) && dies(body, pat, branch) && exchange(client, At { fx, id: value }) && repeats(client, fx, id);
+        if lost && !dropped::each_round(client, At { fx, id }, value) {
             state(client, At { fx, id: branch }, "ends here as a failure that is only logged or retried", report);
         }
     }
