@@ -3,7 +3,7 @@
 
 use crate::facts::Acceptance;
 use crate::finding::{Finding, Problem, Range};
-use crate::spelling::nearest;
+use crate::marks::{id_of, meant, nearest_rule};
 use std::path::Path;
 use unbroken_contract::{Breach, Halves};
 
@@ -26,8 +26,9 @@ pub fn apply(path: &Path, acceptances: &[Acceptance], findings: Vec<Finding>) ->
     let mut result = Accepted::default();
     for finding in findings {
         let covering = |it: &&(usize, &Acceptance)| {
-            !it.1.reason.trim().is_empty()
-                && named(&it.1.rule) == finding.breach.id()
+            !it.1.unread
+                && !it.1.reason.trim().is_empty()
+                && id_of(&it.1.rule) == finding.breach.id()
                 && within(finding.range, it.1.covers)
         };
         let mut any = false;
@@ -48,14 +49,20 @@ pub fn apply(path: &Path, acceptances: &[Acceptance], findings: Vec<Finding>) ->
 }
 
 fn complaint(path: &Path, acceptance: &Acceptance, used: bool) -> Option<Problem> {
-    let id = named(&acceptance.rule);
-    let lint = |breach: &Breach| breach.seen_by(Halves::Lint);
-    let (message, help) = if Breach::from_id(&id).filter(lint).is_none() {
-        let known = Breach::ALL.iter().filter(|breach| lint(breach)).map(|breach| breach.id());
-        let help = match nearest(&id, known) {
-            Some(near) => format!("did you mean `{}`?", near.replace('-', "_")),
-            None => "run `unbroken rules` for the names".to_owned(),
+    let id = id_of(&acceptance.rule);
+    let (message, help) = if acceptance.unread {
+        let message = match &*acceptance.rule {
+            "" => "an acceptance names no rule".to_owned(),
+            other => {
+                let shown: String = other.chars().take(40).collect();
+                format!(
+                    "an acceptance cannot be read at `{shown}`, which is neither a rule's name nor its reason"
+                )
+            }
         };
+        (message, meant(&acceptance.rule))
+    } else if Breach::from_id(&id).filter(|breach| breach.seen_by(Halves::Lint)).is_none() {
+        let help = nearest_rule(&id).unwrap_or_else(|| "run `unbroken rules` for the names".to_owned());
         (format!("an acceptance names `{}`, which is no rule of the lint", acceptance.rule), help)
     } else if acceptance.reason.trim().is_empty() {
         let help = "add `reason = \"…\"` that tells the next reader why this is right here".to_owned();
@@ -77,10 +84,6 @@ fn complaint(path: &Path, acceptance: &Acceptance, used: bool) -> Option<Problem
         return None;
     };
     Some(Problem { path: path.to_owned(), range: Some(acceptance.range), message, help })
-}
-
-fn named(rule: &str) -> String {
-    rule.trim_start_matches("r#").replace('_', "-")
 }
 
 /// Whether `inner` begins inside `outer`.
@@ -114,6 +117,7 @@ mod tests {
         Acceptance {
             rule: rule.into(),
             reason: reason.into(),
+            unread: false,
             bare: false,
             misplaced: false,
             covers,
@@ -149,6 +153,25 @@ mod tests {
         assert_eq!((result.accepted, result.findings.len()), (1, 0), "it is meant, so it accepts");
         let told: Vec<_> = result.notices.iter().map(|it| it.help.as_str()).collect();
         assert!(told.len() == 1 && told[0].contains("braces"), "{told:?}");
+    }
+
+    #[test]
+    fn an_acceptance_that_cannot_be_read_is_told_with_the_nearest_rule() {
+        let ids = [acceptance("session-discarded", "by design", (1, 9))];
+        let result = apply(Path::new("lib.rs"), &ids, vec![finding(Breach::SessionDiscarded, 5)]);
+        assert_eq!((result.accepted, result.notices.len()), (1, 0), "an id is a name");
+        let unread = |text: &str| Acceptance { unread: true, ..acceptance(text, "x", (1, 9)) };
+        let acceptances = [unread("\"session-discarded\""), unread("sesion discarded"), unread("")];
+        let result = apply(Path::new("lib.rs"), &acceptances, vec![finding(Breach::SessionDiscarded, 5)]);
+        assert_eq!((result.accepted, result.findings.len()), (0, 1));
+        let told: Vec<_> = result.notices.iter().map(|it| format!("{}: {}", it.message, it.help)).collect();
+        assert!(
+            told[..2]
+                .iter()
+                .all(|it| it.contains("cannot be read") && it.contains("did you mean `session_discarded`?")),
+            "{told:?}"
+        );
+        assert!(told[2].contains("names no rule: write"), "{told:?}");
     }
 
     #[test]

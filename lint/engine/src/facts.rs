@@ -62,10 +62,12 @@ pub struct FileFacts {
 /// An acceptance written in the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acceptance {
-    /// The rule's name, with underscores.
+    /// The rule's name, with underscores or dashes; what stands in its place where it cannot be read, empty where nothing does.
     pub rule: Name,
     /// The reason; empty when none was given.
     pub reason: Name,
+    /// Whether it cannot be read: it accepts nothing then.
+    pub unread: bool,
     /// Whether it is written without the `cfg_attr` that keeps it from the compiler, which knows no `unbroken::allow`.
     pub bare: bool,
     /// Whether it stands on an assignment or an operator, where no attribute compiles.

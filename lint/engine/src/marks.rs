@@ -69,40 +69,98 @@ pub fn check(arguments: TokenStream) -> Result<Check, Vec<MarkError>> {
 /// # Errors
 /// [`MarkError`], when the rule is unknown or no reason is given.
 pub fn allow(arguments: TokenStream, at: Span) -> Result<Allow, MarkError> {
-    let parts = split(arguments);
-    let Some([TokenTree::Ident(rule)]) = parts.first().map(Vec::as_slice) else {
-        return Err(error(at, "`allow` names no rule", "write `allow(session_discarded, reason = \"…\")`"));
+    let mut parts = said(arguments).into_iter();
+    let (breach, span) = match parts.next() {
+        Some(Said::Rule(rule, span)) => (breach(&rule, span)?, span),
+        Some(Said::Other(text, span)) => {
+            return Err(error(span, "`allow` does not begin with a rule's name", &meant(&text)));
+        }
+        _ => return Err(error(at, "`allow` names no rule", SPELLED)),
     };
-    let breach = breach(rule)?;
     let mut reason = None;
-    for part in &parts[1..] {
-        reason = Some(reason_of(part, rule.span())?);
+    for part in parts {
+        match part {
+            Said::Reason(text) => reason = Some(text),
+            Said::Rule(_, other) | Said::Other(_, other) => {
+                return Err(error(
+                    other,
+                    "an acceptance says something else than its reason",
+                    "write `reason = \"…\"` after the rule",
+                ));
+            }
+        }
     }
     match reason {
-        Some(reason) if !reason.trim().is_empty() => Ok(Allow { breach, reason, span: rule.span() }),
+        Some(reason) if !reason.trim().is_empty() => Ok(Allow { breach, reason, span }),
         _ => Err(error(
-            rule.span(),
+            span,
             "an acceptance gives no reason",
             "add `reason = \"…\"` that tells the next reader why this is right here",
         )),
     }
 }
 
-/// The breach that a rule's name in code (`session_discarded`) stands for.
+/// The breach that a rule's name in code (`session_discarded`, or its id `session-discarded`) stands for.
 ///
 /// # Errors
 /// [`MarkError`] with the nearest name, when the lint has no such rule.
-pub fn breach(rule: &Ident) -> Result<Breach, MarkError> {
-    let id = rule.to_string().trim_start_matches("r#").replace('_', "-");
-    let known = || Breach::ALL.iter().filter(|breach| breach.seen_by(Halves::Lint)).map(|breach| breach.id());
-    if let Some(breach) = Breach::from_id(&id).filter(|breach| breach.seen_by(Halves::Lint)) {
+pub fn breach(rule: &str, span: Span) -> Result<Breach, MarkError> {
+    if let Some(breach) = Breach::from_id(&id_of(rule)).filter(|breach| breach.seen_by(Halves::Lint)) {
         return Ok(breach);
     }
-    let help = match nearest(&id, known()) {
-        Some(near) => format!("did you mean `{}`?", near.replace('-', "_")),
-        None => "run `unbroken rules` for the names".to_owned(),
+    let help = nearest_rule(rule).unwrap_or_else(|| "run `unbroken rules` for the names".to_owned());
+    Err(MarkError { span, message: format!("no rule of the lint is called `{rule}`"), help })
+}
+
+/// The id of the rule that code names with underscores or dashes.
+pub(crate) fn id_of(rule: &str) -> String {
+    rule.trim_start_matches("r#").replace('_', "-")
+}
+
+/// The question whether the nearest rule was meant, if one is near.
+pub(crate) fn nearest_rule(text: &str) -> Option<String> {
+    let known = Breach::ALL.iter().filter(|breach| breach.seen_by(Halves::Lint)).map(|breach| breach.id());
+    nearest(&id_of(text), known).map(|near| format!("did you mean `{}`?", near.replace('-', "_")))
+}
+
+/// What to write where an acceptance says `text`, which is no rule's name.
+pub(crate) fn meant(text: &str) -> String {
+    nearest_rule(text.trim_matches('"')).unwrap_or_else(|| SPELLED.to_owned())
+}
+
+const SPELLED: &str = "write `allow(session_discarded, reason = \"…\")`";
+
+/// One part of what an acceptance is given.
+#[derive(Clone, Debug)]
+pub(crate) enum Said {
+    /// A rule's name, well-formed and perhaps unknown: its words joined as in the source.
+    Rule(String, Span),
+    /// `reason = "…"`.
+    Reason(String),
+    /// Anything else, as it stands there.
+    Other(String, Span),
+}
+
+/// The parts of `rule, reason = "…"`, in order. A rule is spelled with underscores, or with dashes, which are tokens of their
+/// own to the compiler.
+pub(crate) fn said(arguments: TokenStream) -> Vec<Said> {
+    split(arguments).iter().map(|part| said_by(part)).collect()
+}
+
+fn said_by(part: &[TokenTree]) -> Said {
+    let span = part.first().map_or_else(Span::call_site, TokenTree::span);
+    if let Some(text) = reason_of(part) {
+        return Said::Reason(text);
+    }
+    let word = |at: usize, token: &TokenTree| match token {
+        TokenTree::Ident(_) => at.is_multiple_of(2),
+        TokenTree::Punct(dash) => !at.is_multiple_of(2) && dash.as_char() == '-',
+        _ => false,
     };
-    Err(MarkError { span: rule.span(), message: format!("no rule of the lint is called `{rule}`"), help })
+    if part.len() % 2 == 1 && part.iter().enumerate().all(|(at, token)| word(at, token)) {
+        return Said::Rule(part.iter().map(ToString::to_string).collect(), span);
+    }
+    Said::Other(part.iter().cloned().collect::<TokenStream>().to_string(), span)
 }
 
 fn take(argument: &[TokenTree], check: &mut Check) -> Result<(), MarkError> {
@@ -154,20 +212,14 @@ fn name(value: &[TokenTree], key: &Ident) -> Result<String, MarkError> {
     }
 }
 
-fn reason_of(part: &[TokenTree], at: Span) -> Result<String, MarkError> {
+fn reason_of(part: &[TokenTree]) -> Option<String> {
     if let [TokenTree::Ident(key), TokenTree::Punct(equals), TokenTree::Literal(text)] = part
         && key == "reason"
         && equals.as_char() == '='
-        && let Ok(text) = syn::parse_str::<syn::LitStr>(&text.to_string())
     {
-        return Ok(text.value());
+        return syn::parse_str::<syn::LitStr>(&text.to_string()).ok().map(|text| text.value());
     }
-    let span = part.first().map_or(at, TokenTree::span);
-    Err(error(
-        span,
-        "an acceptance says something else than its reason",
-        "write `reason = \"…\"` after the rule",
-    ))
+    None
 }
 
 fn unknown(key: &Ident) -> MarkError {
@@ -187,7 +239,7 @@ fn is_list(group: &Group) -> bool {
 }
 
 /// The tokens between top-level commas; a trailing comma adds nothing.
-fn split(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+pub(crate) fn split(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     let mut parts = vec![Vec::new()];
     for token in tokens {
         match token {
@@ -224,6 +276,14 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_is_named_by_its_id_too() {
+        for rule in ["eof_taken_as_completion", "eof-taken-as-completion", "r#eof_taken_as_completion"] {
+            let check = read(&format!("allow({rule}, reason = \"x\")")).expect(rule);
+            assert_eq!(check.allows[0].breach, Breach::EofTakenAsCompletion);
+        }
+    }
+
+    #[test]
     fn what_means_nothing_is_refused_with_the_nearest_word() {
         let refused = |text: &str| read(text).expect_err(text).join(" | ");
         assert!(refused("sesion = id").contains("did you mean `session`?"));
@@ -234,6 +294,14 @@ mod tests {
             refused("allow(replay_gap, reason = \"x\")").contains("no rule of the lint"),
             "the audit's alone"
         );
+        assert!(
+            refused("allow(sesion-discarded, reason = \"x\")").contains("did you mean `session_discarded`?")
+        );
+        assert!(
+            refused("allow(\"session-discarded\", reason = \"x\")")
+                .contains("did you mean `session_discarded`?")
+        );
+        assert!(refused("allow(reason = \"x\")").contains("names no rule"));
         assert!(refused("allow(blind_retry)").contains("gives no reason"));
         assert!(refused("allow(blind_retry, reason = \" \")").contains("gives no reason"));
         assert!(refused("allow(blind_retry, because = \"x\")").contains("something else than its reason"));

@@ -108,6 +108,7 @@ fn remarks(parsed: &Item, outcome: Outcome, check: &Check, tokens: &TokenStream)
     let blanket = check.allows.iter().map(|allow| Acceptance {
         rule: allow.breach.id().replace('-', "_").into(),
         reason: allow.reason.as_str().into(),
+        unread: false,
         bare: false,
         misplaced: false,
         covers: Range { end_line: u32::MAX, ..Range::default() },

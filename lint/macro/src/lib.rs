@@ -30,7 +30,7 @@ use proc_macro::TokenStream;
 /// - `call = function`: a function that sends a `tools/call`;
 /// - `store = function`: a function that writes to storage;
 /// - `allow(rule, reason = "…")`: findings of the rule are right in this item, and why. A reason is required, and an
-///   acceptance that accepts nothing is warned of.
+///   acceptance that accepts nothing is warned of. The rule is named `session_discarded`, or by its id `session-discarded`.
 ///
 /// Inside the item, `#[cfg_attr(any(), unbroken::allow(rule, reason = "…"))]` on a statement, a match arm or an inner
 /// item accepts there; the compiler drops it, the check reads it. An assignment takes no attribute, braces around it do.

@@ -4,8 +4,9 @@
 use super::Marks;
 use super::ty::{Names, range};
 use crate::finding::Range;
+use crate::marks::{Said, said, split};
 use crate::source::is_test_condition;
-use proc_macro2::Span;
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, Lit, Member, Meta, Token};
 
@@ -36,45 +37,82 @@ pub(super) fn is_test(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// What `#[cfg_attr(any(), unbroken::allow(rule, reason = "…"))]`, `#[unbroken::allow(…)]` and `#[unbroken::check(allow(…))]` accept.
-pub(super) fn allowed(attr: &Attribute) -> Vec<(String, String, Range)> {
-    let Meta::List(list) = &attr.meta else { return Vec::new() };
-    let parse = Punctuated::<Meta, Token![,]>::parse_terminated;
-    let metas = if attr.path().is_ident("cfg_attr") {
-        list.parse_args_with(parse).map(|all| all.into_iter().skip(1).collect::<Vec<_>>()).unwrap_or_default()
-    } else {
-        vec![attr.meta.clone()]
-    };
-    // `#[unbroken::check(allow(…))]` accepts as `unbroken::allow(…)` does.
+/// One rule that an attribute accepts.
+pub(super) struct Allowed {
+    /// The rule's name as it is spelled, or what stands in its place.
+    pub(super) rule: String,
+    /// The reason; empty when none is given.
+    pub(super) reason: String,
+    /// Whether it cannot be read: no rule is named, or something stands there that is neither rule nor reason.
+    pub(super) unread: bool,
+    /// Where the acceptance stands.
+    pub(super) range: Range,
+}
+
+/// What `#[cfg_attr(any(), unbroken::allow(rule, reason = "…"))]`, `#[unbroken::allow(…)]` and `#[unbroken::check(allow(…))]`
+/// accept, with what cannot be read of it.
+pub(super) fn allowed(attr: &Attribute) -> Vec<Allowed> {
     let check = is_check(attr);
-    let metas = if check {
-        list.parse_args_with(parse).map_or_else(|_| Vec::new(), |all| all.into_iter().collect())
-    } else {
-        metas
+    let list = match &attr.meta {
+        Meta::List(list) => list.tokens.clone(),
+        Meta::Path(_) | Meta::NameValue(_) => TokenStream::new(),
     };
-    let mut out = Vec::new();
-    for meta in metas {
-        let Meta::List(list) = meta else { continue };
-        let path: Vec<String> = list.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        if path != ["unbroken", "allow"] && !(check && path == ["allow"]) {
-            continue;
-        }
-        let span = list.path.segments.first().map_or_else(Span::call_site, |first| first.ident.span());
-        let Ok(inner) = list.parse_args_with(parse) else { continue };
-        let mut reason = String::new();
-        let mut rules = Vec::new();
-        for meta in &inner {
-            match meta {
-                Meta::Path(path) => rules.extend(path.get_ident().map(ToString::to_string)),
-                Meta::NameValue(pair) if pair.path.is_ident("reason") => {
-                    reason = text_of(&pair.value).unwrap_or_default()
-                }
-                _ => {}
-            }
-        }
-        out.extend(rules.into_iter().map(|rule| (rule, reason.clone(), range(span, span))));
+    if is_bare_allow(attr) {
+        let span = attr.path().segments.first().map_or_else(Span::call_site, |first| first.ident.span());
+        return accepts(list, span);
     }
-    out
+    // `#[unbroken::check(allow(…))]` accepts as `unbroken::allow(…)` does.
+    let skipped = match (check, attr.path().is_ident("cfg_attr")) {
+        (true, _) => 0,
+        (_, true) => 1,
+        _ => return Vec::new(),
+    };
+    let parts = split(list).into_iter().skip(skipped);
+    parts.filter_map(|part| stated(&part, check)).flat_map(|(given, span)| accepts(given, span)).collect()
+}
+
+/// What `unbroken::allow(…)` is given, or within a check `allow(…)`, and where it stands; nothing where no list follows.
+fn stated(part: &[TokenTree], check: bool) -> Option<(TokenStream, Span)> {
+    let colon = |token: &TokenTree| matches!(token, TokenTree::Punct(colon) if colon.as_char() == ':');
+    let path = part.iter().skip_while(|token| colon(token));
+    let path: Vec<&TokenTree> =
+        path.take_while(|token| colon(token) || matches!(token, TokenTree::Ident(_))).collect();
+    let named = |token: &TokenTree, name: &str| matches!(token, TokenTree::Ident(ident) if ident == name);
+    let span = match path.as_slice() {
+        [first, one, two, last]
+            if named(first, "unbroken") && colon(one) && colon(two) && named(last, "allow") =>
+        {
+            first.span()
+        }
+        [last] if check && named(last, "allow") => last.span(),
+        _ => return None,
+    };
+    match part.last() {
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
+            Some((group.stream(), span))
+        }
+        _ => Some((TokenStream::new(), span)),
+    }
+}
+
+fn accepts(given: TokenStream, span: Span) -> Vec<Allowed> {
+    let mut reason = String::new();
+    let mut rules = Vec::new();
+    for part in said(given) {
+        match part {
+            Said::Rule(rule, _) => rules.push((rule, false)),
+            Said::Reason(text) => reason = text,
+            Said::Other(text, _) => rules.push((text, true)),
+        }
+    }
+    if rules.is_empty() {
+        rules.push((String::new(), true));
+    }
+    let place = range(span, span);
+    rules
+        .into_iter()
+        .map(|(rule, unread)| Allowed { rule, reason: reason.clone(), unread, range: place })
+        .collect()
 }
 
 /// `#[unbroken::allow(…)]`, which no compiler accepts: the lint reads it all the same, and says so.
@@ -138,6 +176,30 @@ mod tests {
         let module = "#[unbroken::check(allow(blind_retry, reason = \"asked\"))]\nmod m {\n fn f() {}\n}";
         assert_eq!(acceptances(module), [("blind_retry".to_owned(), "asked".to_owned(), 4)]);
         assert!(acceptances("#[other(allow(blind_retry, reason = \"asked\"))] fn f() {}").is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_of_an_allow_is_kept_to_be_told() {
+        let unread = |given: &str| {
+            let mut facts = FileFacts::default();
+            let text = format!("fn f() {{ #[cfg_attr(any(), unbroken::allow{given})] {{ g() }} }}");
+            Lowering::into(&mut facts).add(&syn::parse_file(&text).expect("Rust"));
+            let said = facts.acceptances.iter().map(|at| (at.rule.to_string(), at.unread));
+            said.collect::<Vec<_>>()
+        };
+        let read = |rule: &str| (rule.to_owned(), false);
+        let lost = |text: &str| (text.to_owned(), true);
+        assert_eq!(unread("(session_discarded, reason = \"x\")"), [read("session_discarded")]);
+        assert_eq!(unread("(session-discarded, reason = \"x\")"), [read("session-discarded")]);
+        assert_eq!(unread("(eof-taken-as-completion, reason = \"x\",)"), [read("eof-taken-as-completion")]);
+        assert_eq!(unread("(\"session-discarded\", reason = \"x\")"), [lost("\"session-discarded\"")]);
+        assert_eq!(unread("(session discarded, reason = \"x\")"), [lost("session discarded")]);
+        assert_eq!(unread("(blind_retry, because = \"x\")"), [read("blind_retry"), lost("because = \"x\"")]);
+        assert_eq!(unread("(reason = \"x\")"), [lost("")]);
+        assert_eq!(
+            (unread(""), unread("()"), unread(" = \"x\"")),
+            (vec![lost("")], vec![lost("")], vec![lost("")])
+        );
     }
 
     #[test]

@@ -41,14 +41,15 @@ impl Builder<'_> {
     pub(super) fn accept(&mut self, attrs: &[Attribute], covers: Range) {
         for attr in attrs {
             let bare = super::attribute::is_bare_allow(attr);
-            for (rule, reason, at) in super::attribute::allowed(attr) {
+            for said in super::attribute::allowed(attr) {
                 let acceptance = Acceptance {
-                    rule: self.name(&rule),
-                    reason: self.name(&reason),
+                    rule: self.name(&said.rule),
+                    reason: self.name(&said.reason),
+                    unread: said.unread,
                     bare,
                     misplaced: false,
                     covers,
-                    range: at,
+                    range: said.range,
                 };
                 self.facts.acceptances.push(acceptance);
             }
@@ -67,8 +68,8 @@ impl Builder<'_> {
             };
         }
         let whole = self.range_of(id);
-        for (_, _, at) in attributes(bearer).iter().flat_map(super::attribute::allowed) {
-            for acceptance in self.facts.acceptances[before..].iter_mut().filter(|a| a.range == at) {
+        for said in attributes(bearer).iter().flat_map(super::attribute::allowed) {
+            for acceptance in self.facts.acceptances[before..].iter_mut().filter(|a| a.range == said.range) {
                 acceptance.covers = whole;
                 acceptance.misplaced = !std::ptr::eq(bearer, statement);
             }

@@ -4,6 +4,12 @@ fn misspelt() {}
 #[unbroken::check(allow(sesion_discarded, reason = "x"))]
 fn unknown_rule() {}
 
+#[unbroken::check(allow(sesion-discarded, reason = "x"))]
+fn unknown_id() {}
+
+#[unbroken::check(allow("session-discarded", reason = "x"))]
+fn quoted_rule() {}
+
 #[unbroken::check(allow(session_discarded))]
 fn without_reason() {}
 
@@ -16,6 +22,8 @@ struct NotCode;
 fn main() {
     misspelt();
     unknown_rule();
+    unknown_id();
+    quoted_rule();
     without_reason();
     three_at_once();
 }

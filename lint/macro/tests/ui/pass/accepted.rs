@@ -78,7 +78,7 @@ impl Client {
         match request.send() {
             Ok(response) => Ok(response),
             Err(failure) => {
-                #[cfg_attr(any(), unbroken::allow(session_discarded, reason = "this server forgets sessions on errors"))]
+                #[cfg_attr(any(), unbroken::allow(session-discarded, reason = "this server forgets sessions on errors"))]
                 {
                     self.session_id = None;
                 }
