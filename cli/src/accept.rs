@@ -32,12 +32,14 @@ impl Acceptances {
         held
     }
 
-    /// What is to be told of acceptances: those that are over, and those that mean nothing in this input.
-    pub(crate) fn notices(self) -> Vec<Problem> {
+    /// What is to be told of acceptances: those that are over, and those that mean nothing in this input, unless more of it
+    /// is still to be judged.
+    pub(crate) fn notices(self, goes_on: bool) -> Vec<Problem> {
         let mut notices = Vec::new();
         for (accept, met) in self.all {
             let over = expired(&accept, &self.today);
             let (message, help) = match (met, &accept.until) {
+                (0, _) if goes_on => continue,
                 (0, _) => (
                     "no finding of this input is meant by the acceptance".to_owned(),
                     "take it out once the cause is gone; other logs may still need it",

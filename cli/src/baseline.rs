@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use unbroken_report::{Baseline, Verdict};
+use unbroken_report::{Baseline, Spot, Verdict};
 
 /// Where the baseline lies unless `--baseline` names another place.
 const FILE: &str = "unbroken-baseline.json";
@@ -59,7 +59,8 @@ impl Of {
 /// Writes or prunes; gives 0, or the exit code of input that could not be read.
 ///
 /// # Errors
-/// [`Fault::Unread`] for `prune` over input that could not be read: what is not seen is not gone.
+/// [`Fault::Unread`] for `prune` over input that could not be read: what is not seen is not gone. [`Fault::NoInput`] for
+/// `write` where a whole input could not be read or nothing was checked: that would forget what the file holds.
 pub(crate) fn change(args: &BaselineArgs, shared: &Shared) -> Result<u8, Fault> {
     let path = shared.baseline.clone().unwrap_or_else(|| PathBuf::from(FILE));
     let (of, mut baseline) = match &args.action {
@@ -83,6 +84,15 @@ pub(crate) fn change(args: &BaselineArgs, shared: &Shared) -> Result<u8, Fault> 
     let verdict = Verdict::on(&summary, shared.fail_on.into());
     if !writes && summary.lost() > 0 {
         return Err(Fault::Unread { path });
+    }
+    let whole = summary.problems.iter().find(|problem| problem.lost && problem.exhibit.spot == Spot::Whole);
+    if let Some(problem) = whole.filter(|_| writes) {
+        let why = unbroken_report::unprintable::escape(&format!("{}: {}", problem.exhibit, problem.message))
+            .into_owned();
+        return Err(Fault::NoInput { path, why });
+    }
+    if writes && !summary.checked() {
+        return Err(Fault::NoInput { path, why: "nothing was checked".to_owned() });
     }
     let gone = if writes { 0 } else { baseline.prune(&found) };
     fs::write(&path, baseline.write())

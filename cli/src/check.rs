@@ -84,7 +84,9 @@ impl Work<'_> {
                 let carried = seen.carried.take();
                 let mut summary = translation::traffic::summary(seen);
                 if let (Some(state), Some(carried)) = (state, carried) {
-                    summary.problems.extend(state.leave(carried));
+                    let (waiting, note) = state.leave(carried);
+                    summary.waiting = waiting;
+                    summary.problems.extend(note);
                 }
                 Ok(summary)
             }
@@ -159,7 +161,8 @@ pub(crate) fn run(work: Work<'_>, shared: &Shared) -> Result<u8, Fault> {
     summary.out_of_scope = tally.out_of_scope;
     summary.accepted += tally.accepted;
     summary.problems.extend(scope.notices());
-    summary.problems.extend(acceptances.notices());
+    // What is not found yet may be accepted once it is.
+    summary.problems.extend(acceptances.notices(summary.waiting > 0));
     let verdict = Verdict::on(&summary, shared.fail_on.into());
     outputs.finish(&summary, verdict)?;
     // Last of all: a run that is stopped before has told nothing that the next one would not tell again.

@@ -36,6 +36,14 @@ pub(crate) enum Fault {
         /// The baseline.
         path: PathBuf,
     },
+    /// There was no input from which the baseline could be written.
+    #[error("{path} was not written: {why}", path = path.display())]
+    NoInput {
+        /// The baseline.
+        path: PathBuf,
+        /// What was not there.
+        why: String,
+    },
     /// An output cannot be written.
     #[error("{name} cannot be written: {source}")]
     Output {
@@ -102,7 +110,9 @@ impl Fault {
                 "compare the file with those that `unbroken mapping guess` writes".to_owned()
             }
             Fault::Unguessable { advice, .. } => (*advice).to_owned(),
-            Fault::Unread { .. } => "run the check itself to see what could not be read".to_owned(),
+            Fault::Unread { .. } | Fault::NoInput { .. } => {
+                "run the check itself to see what could not be read".to_owned()
+            }
             Fault::Output { .. } => "name a file in a folder that exists and has room".to_owned(),
             Fault::Overwrite { .. } => "give every output a file of its own".to_owned(),
             Fault::UnknownBreach { nearest: Some(nearest), .. } => {
@@ -117,7 +127,7 @@ impl Fault {
         match self {
             // clap answers `--help` and `--version` as errors that are none.
             Fault::Usage(error) if !error.use_stderr() => 0,
-            Fault::Unread { .. } => 4,
+            Fault::Unread { .. } | Fault::NoInput { .. } => 4,
             _ => 2,
         }
     }

@@ -40,17 +40,18 @@ impl State {
         self.before.clone()
     }
 
-    /// Takes what is left for the next export, and tells of it.
-    pub(crate) fn leave(&mut self, carried: Carried) -> Option<Problem> {
-        let waiting = carried.waiting();
+    /// Takes what is left for the next export, and tells how many records that are, and what a person should know of it.
+    pub(crate) fn leave(&mut self, carried: Carried) -> (u64, Option<Problem>) {
+        let waiting = carried.waiting() as u64;
         self.after = Some(carried);
-        (waiting > 0).then(|| Problem {
+        let note = (waiting > 0).then(|| Problem {
             exhibit: Exhibit { path: self.path.display().to_string(), spot: Spot::Whole },
             message: format!("{waiting} records wait for the next export: what they tell of may go on"),
             help: "give it the same --state; --last judges them now".to_owned(),
             count: 1,
             lost: false,
-        })
+        });
+        (waiting, note)
     }
 
     /// Puts the new state in the place of the old one.

@@ -213,6 +213,12 @@ fn a_written_baseline_silences_and_a_pruned_one_forgets_what_is_gone() {
     assert_eq!(here(&["baseline", "write", "lint"]).code, 0);
     let silenced = here(&["lint", "--baseline", "unbroken-baseline.json"]);
     assert_eq!(silenced.code, 0, "{}", silenced.out);
+    // A slip of the hand forgets nothing.
+    for of in [["lint", "wrong/path"], ["audit", "wrong.jsonl"], ["audit", "Cargo.toml"]] {
+        let slipped = here(&[&["baseline", "write"], &of[..]].concat());
+        assert!(slipped.code == 4 && slipped.err.contains("was not written"), "{of:?}: {}", slipped.err);
+    }
+    assert_eq!(here(&["lint", "--baseline", "unbroken-baseline.json"]).code, 0, "what was written stays");
 
     let source = to.join("src/send.rs");
     let text = std::fs::read_to_string(&source).expect("it was copied");

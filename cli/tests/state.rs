@@ -52,6 +52,8 @@ fn two_exports_tell_what_one_does_and_nothing_twice() {
             .iter()
             .any(|p| p["message"].as_str().is_some_and(|m| m.contains("wait for the next export")));
         assert!(waits, "{told}");
+        // That nothing is over yet is no failure of the hour.
+        assert_eq!(first.code, 0, "{}", first.out);
         let second = audit(&state, &export(folder.path(), "second.jsonl", &lines[cut..]), &["--last"]);
         let mut both = findings(&first.out);
         both.extend(findings(&second.out));
@@ -91,4 +93,25 @@ fn session_ids_stand_in_it_so_nobody_else_reads_it() {
     audit(&state, &export(folder.path(), "whole.jsonl", &log()), &[]);
     let mode = fs::metadata(&state).expect("it was written").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn what_waits_is_not_called_nothing_and_makes_no_acceptance_stale() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let config = folder.path().join("unbroken.toml");
+    let accept =
+        "[[accept]]\nrule = \"duplicate-invocation\"\ntool = \"charge_card\"\nreason = \"a trial\"\n";
+    fs::write(&config, accept).expect("there is room");
+    let file = export(folder.path(), "first.jsonl", &log()[..4]);
+    let human = |more: &[&str]| {
+        let mut command = command();
+        command.args(["audit", "--config"]).arg(&config).arg(&file).args(more);
+        ran(command.output().expect("the binary was built for this test"))
+    };
+    let state = folder.path().join("state");
+    let waits = human(&["--state", state.to_str().expect("a plain name")]);
+    assert_eq!(waits.code, 0, "{}", waits.out);
+    assert!(waits.out.contains("no findings yet"), "{}", waits.out);
+    assert!(!waits.out.contains("meant by the acceptance"), "{}", waits.out);
+    assert!(human(&[]).out.contains("meant by the acceptance"));
 }

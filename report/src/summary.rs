@@ -30,6 +30,8 @@ pub struct Summary {
     pub out_of_scope: u64,
     /// Findings left out because they are less sure than was asked for.
     pub less_certain: u64,
+    /// Records that were read and wait for the next export.
+    pub waiting: u64,
 }
 
 /// Counts of traffic for plots, each list in the order of its axis. Empty where they were not gathered.
@@ -190,7 +192,7 @@ impl Summary {
         self.problems.iter().filter(|problem| problem.lost).map(|problem| problem.count.max(1)).sum()
     }
 
-    /// Whether anything at all was judged.
+    /// Whether anything at all was judged, or will be with the next export.
     #[must_use]
     pub fn checked(&self) -> bool {
         match self.seen {
@@ -198,7 +200,10 @@ impl Summary {
             // Lines that show no MCP (no path, header or body tells) were read and yet not judged; a span without
             // exchanges is that of a program's own log.
             Seen::Traffic { exchanges, not_judged, span, .. } => {
-                exchanges > not_judged || exchanges == 0 && span.is_some() || self.findings() > 0
+                exchanges > not_judged
+                    || exchanges == 0 && span.is_some()
+                    || self.findings() > 0
+                    || self.waiting > 0
             }
         }
     }

@@ -112,6 +112,11 @@ fn seen(seen: &Seen, paint: Paint, out: &mut String) {
                 );
                 paint.wrap(out, "from ", "     ", 5, &format!("{begin} to {end} UTC, {length}"));
             }
+            if calls == 0 && exchanges > not_judged {
+                let why = "what is looked for among calls is not seen: duplicates and lost responses. A log shows calls by \
+                           request bodies (docs/logging.md)";
+                paint.wrap(out, "no tool calls: ", "    ", 15, why);
+            }
             if not_judged > 0 {
                 let _ = writeln!(
                     out,
@@ -164,7 +169,9 @@ fn counts(summary: &Summary, paint: Paint, out: &mut String) {
 /// The run in one line.
 pub(in crate::render) fn headline(summary: &Summary, verdict: Verdict) -> String {
     let lost = summary.lost();
+    let judged_later = matches!(summary.seen, Seen::Traffic { exchanges: 0, .. }) && summary.waiting > 0;
     let found = match summary.findings() {
+        0 if judged_later => "no findings yet: what was read is judged with the next export".to_owned(),
         0 => "no findings".to_owned(),
         _ => {
             let levels: Vec<String> = [Level::Deny, Level::Warn, Level::Note]
@@ -176,9 +183,15 @@ pub(in crate::render) fn headline(summary: &Summary, verdict: Verdict) -> String
         }
     };
     match verdict {
-        Verdict::NothingChecked => {
-            "nothing was checked: the input holds no MCP session code or traffic".to_owned()
-        }
+        Verdict::NothingChecked => match summary.seen {
+            Seen::Code { .. } => "nothing was checked: the input holds no code of an MCP session".to_owned(),
+            Seen::Traffic { .. } if summary.inputs.iter().any(|input| input.read && input.records > 0) => {
+                "nothing was checked: no record shows MCP, by an Mcp-Session-Id or a JSON-RPC body; docs/logging.md says \
+                 what to log"
+                    .to_owned()
+            }
+            Seen::Traffic { .. } => "nothing was checked: the input holds no MCP traffic".to_owned(),
+        },
         _ if lost > 0 => format!("{found}; {} of the input could not be read", counted(lost, "part")),
         _ => found,
     }
