@@ -9,11 +9,12 @@ use crate::lint::LintArgs;
 use crate::scope::{Scope, ScopeArgs};
 use crate::side;
 use clap::{Args, Subcommand};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use unbroken_report::{Baseline, Spot, Verdict};
+use unbroken_contract::Breach;
+use unbroken_report::{Baseline, Exhibit, Finding, Problem, Spot, Verdict};
 
 /// Where the baseline lies unless `--baseline` names another place.
 const FILE: &str = "unbroken-baseline.json";
@@ -114,4 +115,30 @@ pub(crate) fn change(args: &BaselineArgs, shared: &Shared) -> Result<u8, Fault> 
 pub(crate) fn read(path: &Path) -> Result<Baseline, Fault> {
     let text = side::read_text(path).map_err(|source| Fault::Unreadable { path: path.to_owned(), source })?;
     Baseline::parse(&text).map_err(|source| Fault::Baseline { path: path.to_owned(), source })
+}
+
+/// Findings that were to be left out, but are surer or worse now than they were when the baseline took them in.
+#[derive(Default)]
+pub(crate) struct Outgrown(BTreeMap<(Breach, &'static str, &'static str), u64>);
+
+impl Outgrown {
+    /// Counts the finding, if it is one of them.
+    pub(crate) fn note(&mut self, baseline: &Baseline, finding: &Finding) {
+        if let Some((was, is)) = baseline.outgrown(finding) {
+            *self.0.entry((finding.breach, was, is)).or_default() += 1;
+        }
+    }
+
+    /// One notice for all that became the same.
+    pub(crate) fn notices(self, path: Option<&Path>) -> Vec<Problem> {
+        let path = path.map(|path| path.display().to_string()).unwrap_or_default();
+        let notice = |((breach, was, is), count): ((Breach, &str, &str), u64)| Problem {
+            exhibit: Exhibit { path: path.clone(), spot: Spot::Whole },
+            message: format!("{breach} was baselined as {was}, is {is} now: it is reported again"),
+            help: "mend the cause, or write the baseline anew to live with it as it is now".to_owned(),
+            count,
+            lost: false,
+        };
+        self.0.into_iter().map(notice).collect()
+    }
 }

@@ -135,7 +135,7 @@ pub(crate) fn run(work: Work<'_>, shared: &Shared) -> Result<u8, Fault> {
     let mut acceptances = acceptances(work)?;
     let known = shared.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), baseline::read)?;
     let mut outputs = Outputs::open(shared, &work.inputs())?;
-    let mut tally = Summary::default();
+    let (mut tally, mut outgrown) = (Summary::default(), baseline::Outgrown::default());
     let least = shared.min_certainty.into();
     let mut state = work.state()?;
     let mut summary = work.findings(shared, state.as_mut(), &mut |finding| {
@@ -150,6 +150,7 @@ pub(crate) fn run(work: Work<'_>, shared: &Shared) -> Result<u8, Fault> {
         } else if known.holds(&finding) {
             tally.baselined += 1;
         } else {
+            outgrown.note(&known, &finding);
             tally.count(&finding);
             outputs.finding(&finding);
         }
@@ -163,6 +164,7 @@ pub(crate) fn run(work: Work<'_>, shared: &Shared) -> Result<u8, Fault> {
     summary.problems.extend(scope.notices());
     // What is not found yet may be accepted once it is.
     summary.problems.extend(acceptances.notices(summary.waiting > 0));
+    summary.problems.extend(outgrown.notices(shared.baseline.as_deref()));
     let verdict = Verdict::on(&summary, shared.fail_on.into());
     outputs.finish(&summary, verdict)?;
     // Last of all: a run that is stopped before has told nothing that the next one would not tell again.

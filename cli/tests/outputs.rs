@@ -158,6 +158,26 @@ fn a_baseline_forgets_nothing_for_being_less_certain() {
 }
 
 #[test]
+fn a_baseline_hides_nothing_that_another_log_proves() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("baseline.json");
+    let baseline = path.to_str().expect("a plain path");
+    let mut write = command();
+    write.args(["baseline", "write", "--baseline", baseline, "audit"]).args(broken_run(View::Proxy));
+    assert_eq!(ran(write.output().expect("it was built")).code, 0);
+    let again = audit("json", &broken_run(View::Proxy), &["--baseline", baseline]);
+    assert!(again.code == 0 && findings(&again.out).is_empty(), "{}", again.out);
+
+    let more = audit("json", &broken_run(View::All), &["--baseline", baseline]);
+    let told = findings(&more.out);
+    assert!(!told.is_empty() && told.iter().all(|finding| finding["certainty"] == "proved"), "{}", more.out);
+    assert!(summary(&more.out)["baselined"].as_u64() > Some(0), "what is as sure as before stays hidden");
+    let notes = summary(&more.out)["problems"].to_string();
+    let said = "response-undelivered was baselined as likely, is proved now";
+    assert!(notes.contains(said), "{notes}");
+}
+
+#[test]
 fn a_log_may_come_by_the_standard_input() {
     let file = &broken_run(View::Wire)[0];
     let piped = |files: &[&str]| {
