@@ -178,6 +178,23 @@ fn a_baseline_hides_nothing_that_another_log_proves() {
 }
 
 #[test]
+fn a_log_beside_that_numbers_its_requests_alike_hides_no_finding() {
+    let samples = root().join("fixtures/logs/samples");
+    let own = samples.join("nginx_json.jsonl");
+    let beside = samples.join("stateless_2026_07_28_nginx.jsonl");
+    let twice = |files: &[PathBuf]| {
+        let told = findings(&audit("json", files, &[]).out);
+        let twice = told.into_iter().filter(|finding| finding["breach"] == "duplicate-invocation");
+        let of = |finding: &serde_json::Value| finding["fingerprint"].to_string();
+        twice.map(|finding| of(&finding)).collect::<Vec<_>>()
+    };
+    let (alone, other) = (twice(std::slice::from_ref(&own)), twice(std::slice::from_ref(&beside)));
+    assert_eq!((alone.len(), other.len()), (1, 1));
+    let together = twice(&[own, beside]);
+    assert!(alone.iter().chain(&other).all(|print| together.contains(print)), "{together:?}");
+}
+
+#[test]
 fn a_log_may_come_by_the_standard_input() {
     let file = &broken_run(View::Wire)[0];
     let piped = |files: &[&str]| {

@@ -22,8 +22,9 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
     let same = |a: &Contact, b: &Contact| same(a, b, &hops);
     // Indexes into `merged`, oldest first, by what vantages that log the session tell alike; others stand under `None`.
     let mut recent: HashMap<(Method, Option<u64>), VecDeque<usize>> = HashMap::default();
-    // The newest contact with each request id: a gateway that maps sessions shows others on the hop behind.
-    let mut by_request: HashMap<Text, usize> = HashMap::default();
+    // The newest contacts with each request id, oldest first: a gateway that maps sessions shows others on the hop behind, and
+    // logs that have nothing to do with each other may number their requests alike.
+    let mut by_request: HashMap<Text, VecDeque<usize>> = HashMap::default();
     for contact in contacts {
         let own = group(&contact);
         let mut twin: Option<(Nanos, usize)> = None;
@@ -37,10 +38,13 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
             twin = [twin, nearest].into_iter().flatten().min();
         }
         if twin.is_none() {
-            let named = contact.keys.request.as_ref().and_then(|id| by_request.get(id)).copied();
-            let fits =
-                |at: &usize| contact.start - merged[*at].start <= APART && same(&merged[*at], &contact);
-            twin = named.filter(fits).map(|at| (0, at));
+            let named = contact.keys.request.as_ref().and_then(|id| by_request.get_mut(id));
+            twin = named.and_then(|named| {
+                while named.front().is_some_and(|at| contact.start - merged[*at].start > APART) {
+                    named.pop_front();
+                }
+                named.iter().rev().find(|at| same(&merged[**at], &contact)).map(|at| (0, *at))
+            });
         }
         if twin.is_none() && own.1.is_none() {
             twin = nearest_of_any(&recent, &merged, &contact, &hops);
@@ -49,7 +53,7 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
             Some((_, at)) => merged[at].absorb(contact),
             None => {
                 if let Some(id) = &contact.keys.request {
-                    by_request.insert(id.clone(), merged.len());
+                    by_request.entry(id.clone()).or_default().push_back(merged.len());
                 }
                 recent.entry(own).or_default().push_back(merged.len());
                 merged.push(contact);
@@ -120,16 +124,14 @@ fn same(a: &Contact, b: &Contact, hops: &Hops) -> bool {
     {
         return false;
     }
-    if let (Some(x), Some(y)) = (&a.keys.request, &b.keys.request)
-        && x == y
-    {
+    if contradict(a, b) {
+        return false;
+    }
+    if same_request(a, b) {
         return true;
     }
     let (x, y) = (&a.exchange, &b.exchange);
-    let sessions = !comparable(a, b)
-        || (agree(&x.request.session, &y.request.session, x.logged.session_in && y.logged.session_in)
-            && agree(&x.response.session, &y.response.session, false));
-    sessions
+    sessions(a, b)
         && agree(
             &x.request.last_event_id,
             &y.request.last_event_id,
@@ -138,6 +140,63 @@ fn same(a: &Contact, b: &Contact, hops: &Hops) -> bool {
         && agree(&a.identity.user_agent, &b.identity.user_agent, false)
         && statuses(x.status, y.status)
         && bodies(&x.request.body, &y.request.body)
+}
+
+/// Whether proxies gave both the same request id. Ids of programs that know nothing of each other may be equal too, and some
+/// programs count from one.
+fn same_request(a: &Contact, b: &Contact) -> bool {
+    a.keys.request.is_some() && a.keys.request == b.keys.request
+}
+
+/// Whether what both state of the request cannot be said of one: no shared id stands against that. A gateway that speaks MCP
+/// itself sends a request of its own behind it, whose session, id, version and tool name are its own; what is asked for, and
+/// with which arguments, stays.
+fn contradict(a: &Contact, b: &Contact) -> bool {
+    let (x, y) = (&a.exchange, &b.exchange);
+    if x.method != y.method || !arguments(a, b) {
+        return true;
+    }
+    if mapped(a, b) {
+        let asked = |contact: &Contact| contact.requests().next().map(|request| request.method.clone());
+        return !agree(&asked(a), &asked(b), false);
+    }
+    other_session(a, b)
+        || !bodies(&x.request.body, &y.request.body)
+        || !agree(&version(a), &version(b), false)
+}
+
+/// Whether the two are of two sessions. A hop between two places may rewrite the id (`session-rewritten` tells of it), and
+/// neither adds nor drops it; one place sees one id.
+fn other_session(a: &Contact, b: &Contact) -> bool {
+    let (x, y) = (&a.exchange, &b.exchange);
+    let one_place = a.seen.iter().any(|one| b.seen.iter().any(|other| one.vantage == other.vantage));
+    let behind =
+        |one: &Contact, other: &Contact| one.behind.as_deref().is_some_and(|id| other.session() == Some(id));
+    if sessions(a, b) || behind(a, b) || behind(b, a) {
+        return false;
+    }
+    let both = x.logged.session_in && y.logged.session_in;
+    one_place || both && x.request.session.is_some() != y.request.session.is_some()
+}
+
+/// Whether a gateway that speaks MCP itself may stand between the two.
+fn mapped(a: &Contact, b: &Contact) -> bool {
+    let gateway = |contact: &Contact| contact.seen.iter().any(|seen| seen.vantage == Vantage::Gateway);
+    !comparable(a, b) || gateway(a) != gateway(b)
+}
+
+/// The protocol version that a request states, by its header or in its message.
+fn version(contact: &Contact) -> Option<&str> {
+    let stated = || contact.requests().find_map(|request| request.protocol_version.as_deref());
+    contact.exchange.request.protocol_version.as_deref().or_else(stated)
+}
+
+/// Whether both can be of one session, by the ids sent and received.
+fn sessions(a: &Contact, b: &Contact) -> bool {
+    let (x, y) = (&a.exchange, &b.exchange);
+    !comparable(a, b)
+        || agree(&x.request.session, &y.request.session, x.logged.session_in && y.logged.session_in)
+            && agree(&x.response.session, &y.response.session, false)
 }
 
 /// Whether two records of one kind of log can be of two hops of one exchange, and not two exchanges of one hop whose log
@@ -161,9 +220,7 @@ const BESIDE: Nanos = 50_000_000;
 /// programs that share the traffic out among them never see one request of a session, unless it was really sent twice, and
 /// then the second comes after the first.
 fn twice_told(a: &Contact, b: &Contact) -> bool {
-    if let (Some(x), Some(y)) = (&a.keys.request, &b.keys.request)
-        && x == y
-    {
+    if same_request(a, b) {
         return true;
     }
     let slack = BESIDE.max(2 * a.precision.max(b.precision)).min(APART);
@@ -245,3 +302,6 @@ fn message(a: &Message, b: &Message) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;
