@@ -12,6 +12,9 @@ use std::collections::VecDeque;
 /// so the width only bounds what is compared.
 const APART: Nanos = 1_000_000_000;
 
+/// Contacts of one request id that are kept in mind: an id that a program gives to all its requests tells nothing.
+const MOST_NAMED: usize = 32;
+
 /// Merges contacts that speak of the same exchange. Expects and keeps the order of start times.
 pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
     if !several_logs(&contacts) {
@@ -53,7 +56,11 @@ pub(super) fn merge(contacts: Vec<Contact>) -> Vec<Contact> {
             Some((_, at)) => merged[at].absorb(contact),
             None => {
                 if let Some(id) = &contact.keys.request {
-                    by_request.entry(id.clone()).or_default().push_back(merged.len());
+                    let named = by_request.entry(id.clone()).or_default();
+                    if named.len() == MOST_NAMED {
+                        named.pop_front();
+                    }
+                    named.push_back(merged.len());
                 }
                 recent.entry(own).or_default().push_back(merged.len());
                 merged.push(contact);
