@@ -81,7 +81,10 @@ impl MappingError {
 /// [`MappingError::Grammar`] with the line, and the key that was probably meant.
 pub fn parse(text: &str) -> Result<file::File, MappingError> {
     let file: file::File = toml::from_str(text).map_err(|e| {
-        let what = e.to_string().trim_end().to_owned();
+        let before = text.get(..e.span().map_or(0, |span| span.start)).unwrap_or_default();
+        let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
+        let line = before.matches('\n').count() + 1;
+        let what = format!("line {line}, column {column}: {}", e.message().trim_end().replace('\n', ", "));
         let suggestion = suggestion(&what).map(|s| format!(" (did you mean {s}?)")).unwrap_or_default();
         MappingError::Grammar { what, suggestion }
     })?;

@@ -73,7 +73,7 @@ pub(crate) fn change(args: &BaselineArgs, shared: &Shared) -> Result<u8, Fault> 
     let least = shared.min_certainty.into();
     let everything = ScopeArgs::default();
     let work = of.work();
-    let mut scope = Scope::new(work.scope().unwrap_or(&everything), crate::output::secrets(shared)?);
+    let mut scope = Scope::new(work.scope().unwrap_or(&everything), crate::output::secrets(shared)?)?;
     let mut found = BTreeSet::new();
     let mut summary = work.findings(shared, None, &mut |finding| {
         if writes && finding.certainty >= least && scope.takes(&finding) {

@@ -131,7 +131,7 @@ fn acceptances(work: Work<'_>) -> Result<Acceptances, Fault> {
 /// Checks and shows; gives the exit code.
 pub(crate) fn run(work: Work<'_>, shared: &Shared) -> Result<u8, Fault> {
     let everything = ScopeArgs::default();
-    let mut scope = Scope::new(work.scope().unwrap_or(&everything), crate::output::secrets(shared)?);
+    let mut scope = Scope::new(work.scope().unwrap_or(&everything), crate::output::secrets(shared)?)?;
     let mut acceptances = acceptances(work)?;
     let known = shared.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), baseline::read)?;
     let mut outputs = Outputs::open(shared, &work.inputs())?;

@@ -52,6 +52,9 @@ pub(crate) enum Fault {
         /// Why.
         source: io::Error,
     },
+    /// Findings of no time at all are asked for.
+    #[error("no time lies between --from and --to")]
+    NoTime,
     /// An output would overwrite an input or another output.
     #[error("{path} is named twice, and writing it would destroy what it holds", path = path.display())]
     Overwrite {
@@ -114,6 +117,7 @@ impl Fault {
                 "run the check itself to see what could not be read".to_owned()
             }
             Fault::Output { .. } => "name a file in a folder that exists and has room".to_owned(),
+            Fault::NoTime => "name a moment for --from that is before that of --to".to_owned(),
             Fault::Overwrite { .. } => "give every output a file of its own".to_owned(),
             Fault::UnknownBreach { nearest: Some(nearest), .. } => {
                 format!("did you mean `unbroken explain {nearest}`?")

@@ -1,6 +1,7 @@
 //! Which findings of an audit are wanted: those of a time, of sessions, of clients, of tools.
 //! Knows findings alone. Everything is analysed all the same, so that a finding keeps the proof that stands elsewhere.
 
+use crate::fault::Fault;
 use clap::Args;
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -57,9 +58,15 @@ pub(crate) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     /// `secrets` tells the digests that reports show.
-    pub(crate) fn new(args: &'a ScopeArgs, secrets: Secrets) -> Scope<'a> {
+    ///
+    /// # Errors
+    /// [`Fault::NoTime`] for a time that ends before it begins.
+    pub(crate) fn new(args: &'a ScopeArgs, secrets: Secrets) -> Result<Scope<'a>, Fault> {
+        if args.from.zip(args.to).is_some_and(|(from, to)| from >= to) {
+            return Err(Fault::NoTime);
+        }
         let (clients, tools) = (BTreeSet::new(), BTreeSet::new());
-        Scope { args, secrets: secrets.hiding(), met: BTreeSet::new(), clients, tools, in_time: false }
+        Ok(Scope { args, secrets: secrets.hiding(), met: BTreeSet::new(), clients, tools, in_time: false })
     }
 
     /// Whether a finding is wanted.

@@ -78,6 +78,8 @@ fn times_divide_the_findings_by_what_happened_in_them() {
     }
     let refused = audit("json", &logs(), &["--from", "yesterday"]);
     assert_eq!((refused.code, refused.err.contains("2026-08-14T09:00:00Z")), (2, true), "{}", refused.err);
+    let none = audit("json", &logs(), &["--from", "2026-08-15", "--to", "2026-08-14"]);
+    assert_eq!((none.code, none.err.contains("no time lies between")), (2, true), "{}", none.err);
 }
 
 #[test]
