@@ -631,6 +631,23 @@ pub struct Lifecycle {
     pub duration: Option<Nanos>,
 }
 
+impl Lifecycle {
+    /// A step of which nothing else is told.
+    #[must_use]
+    pub fn bare(step: LifecycleStep) -> Self {
+        Lifecycle {
+            step,
+            session: None,
+            session_is_prefix: false,
+            rpc_id: None,
+            call: None,
+            event_id: None,
+            outcome: None,
+            duration: None,
+        }
+    }
+}
+
 /// A remark on an exchange: nginx's error log, Caddy's run log. It joins the exchange by connection
 /// (`Identity::connection`), method and time, never alone by connection: numbers start anew with the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -691,16 +691,22 @@ impl<'p> Ledger<'p> {
     /// Judges what is left of an input that is the only one.
     fn judge_rest(&mut self, emit: &mut Emit<'_>) {
         if self.is_large {
-            self.whole.others = self.given.all_early() > 0 || self.clients.iter().flatten().count() > 1;
-            let waiting =
-                (0..).zip(&self.clients).filter_map(|(at, client)| Some((client.as_ref()?.first, at)));
-            let mut all: Vec<(Nanos, u32)> = waiting.collect();
-            all.sort_unstable();
-            let all: Vec<_> = all.into_iter().map(|(_, at)| (at, Cut::None)).collect();
-            self.judge(&all, Why::End, emit);
+            self.judge_clients(emit);
         } else {
             self.judge_small(emit);
         }
+    }
+
+    /// Judges all clients that wait: no more comes.
+    fn judge_clients(&mut self, emit: &mut Emit<'_>) {
+        let waiting = (0..).zip(&self.clients).filter_map(|(at, client)| Some((client.as_ref()?.first, at)));
+        let mut waiting: Vec<(Nanos, u32)> = waiting.collect();
+        self.others |= waiting.len() > 1 || self.given.all_early() > 0;
+        // Of those in one place there may be no other ([`Ledger::judge`]).
+        self.whole.others = self.others;
+        waiting.sort_unstable();
+        let all: Vec<(u32, Cut)> = waiting.into_iter().map(|(_, at)| (at, Cut::None)).collect();
+        self.judge(&all, Why::End, emit);
     }
 
     fn judge_small(&mut self, emit: &mut Emit<'_>) {

@@ -23,6 +23,7 @@ mod recall;
 mod record;
 mod rows;
 mod scan;
+mod stock;
 mod surrogate;
 mod trouble;
 mod values;
@@ -42,6 +43,7 @@ use bytes::{ByteStream, Unopenable};
 use framing::Told;
 use std::borrow::Cow;
 use std::path::Path;
+use stock::Cut;
 use wrapper::Peeler;
 
 /// Whether a path stands for the standard input, as in most commands; a file of this name is written `./-`.

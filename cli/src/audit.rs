@@ -83,19 +83,20 @@ impl AuditArgs {
 /// What is said where nothing would be taken for the default.
 const NOTHING: &str = "give more than nothing, or leave the option out for its default";
 
+fn some<T: Default + PartialEq>(amount: T) -> Result<T, String> {
+    if amount == T::default() { Err(NOTHING.to_owned()) } else { Ok(amount) }
+}
+
 fn some_bytes(word: &str) -> Result<usize, String> {
-    let count: usize = word.parse().map_err(|_| "it is no number of bytes".to_owned())?;
-    if count == 0 { Err(NOTHING.to_owned()) } else { Ok(count) }
+    some(word.parse().map_err(|_| "it is no number of bytes".to_owned())?)
 }
 
 fn some_size(word: &str) -> Result<usize, String> {
-    let bytes = size(word)?;
-    if bytes == 0 { Err(NOTHING.to_owned()) } else { Ok(bytes) }
+    some(size(word)?)
 }
 
 fn some_span(word: &str) -> Result<i64, String> {
-    let nanos = span(word)?;
-    if nanos == 0 { Err(NOTHING.to_owned()) } else { Ok(nanos) }
+    some(span(word)?)
 }
 
 /// Bytes, with the usual suffixes.

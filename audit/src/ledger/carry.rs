@@ -3,7 +3,7 @@
 
 use super::queue::Slot;
 use super::route::Routes;
-use super::{Carries, Cut, Emit, Entry, Ledger, Waiting, Why, docket, route};
+use super::{Carries, Emit, Entry, Ledger, Waiting, docket, route};
 use crate::carry::{Carried, Stage, Waits};
 use crate::event::{Event, Nanos};
 use crate::join::{Clocks, Known};
@@ -185,17 +185,6 @@ impl Ledger<'_> {
             self.file(entry, counted, emit);
         }
         self.clients.iter_mut().flatten().for_each(|client| client.judged = client.judged.max(judged));
-    }
-
-    fn judge_clients(&mut self, emit: &mut Emit<'_>) {
-        let waiting = (0..).zip(&self.clients).filter_map(|(at, client)| Some((client.as_ref()?.first, at)));
-        let mut waiting: Vec<(Nanos, u32)> = waiting.collect();
-        self.others |= waiting.len() > 1 || self.given.all_early() > 0;
-        // Of those in one place there may be no other ([`Ledger::judge`]).
-        self.whole.others = self.others;
-        waiting.sort_unstable();
-        let all: Vec<(u32, Cut)> = waiting.into_iter().map(|(_, at)| (at, Cut::None)).collect();
-        self.judge(&all, Why::End, emit);
     }
 
     /// The clients that wait, and the number of each among them.

@@ -13,8 +13,7 @@
 //! - of a session with a record that is not ordinary: the last request (what a client suffered before it is made up for), the
 //!   last one before an `initialize` that follows directly, the first call (one that was answered ends a loop of tries), the
 //!   last POST, the DELETE, the first request without recorded bodies (`session-discarded`, `orphaned-session`,
-//!   `session-ended-on-transient`, `clamped-cursor`), and the `initialize` that follows in the client within the time that
-//!   these rules allow (also for reconnects);
+//!   `session-ended-on-transient`, `clamped-cursor`), and the `initialize` that follows in the client (also for reconnects);
 //! - of a session with a refusal: all that follows it, and the first and last record of each instance
 //!   (`expired-session-kept`, `session-misrouted`, `retention-too-short`, `unknown-session-not-404`);
 //! - what follows a DELETE; records under another protocol version than the session's first (`context-changed`); records
@@ -32,7 +31,6 @@ use crate::event::{
 use crate::finding::{Certainty, Finding};
 use crate::mapping::{CallMark, info_mark};
 use crate::order::Order;
-use crate::pair::HORIZON;
 use crate::quick::{HashMap, HashSet};
 use crate::skim::{Beside, Kind, Skim, mark};
 use crate::timeline::close::id_text;
@@ -56,7 +54,7 @@ pub(super) fn needed(
     }
     let mut view = View::of(&facts, louds, skims);
     view.number_classes(&facts, skims)?;
-    if view.apart(&facts, skims) {
+    if view.apart() {
         return None;
     }
     let mut keep = Keep { real: vec![false; skims.len()], stub: vec![false; skims.len()] };
@@ -206,8 +204,6 @@ struct Held {
     client: u64,
     info: u32,
     loud: bool,
-    /// When the last record that is not ordinary began.
-    last_loud: Nanos,
     first: u32,
     opened: u32,
     last_post: u32,
@@ -234,7 +230,6 @@ impl Held {
             client,
             info: 0,
             loud: false,
-            last_loud: Nanos::MIN,
             first: NONE,
             opened: NONE,
             last_post: NONE,
@@ -266,9 +261,7 @@ struct View {
     recs: Vec<Rec>,
     held: Vec<Held>,
     classes: usize,
-    /// Of each class: the client, and the program as `clientInfo` has it, 0 where that is not told.
-    programs: Vec<(u64, u32)>,
-    /// Every `initialize`, as an index into `recs`, with the last record before it of each class that may be of its client.
+    /// Every `initialize`, as an index into `recs`, with the record of each class before it.
     inits: Vec<(u32, Vec<u32>)>,
 }
 
@@ -308,20 +301,17 @@ impl View {
                 let skim = &skims[rec.at as usize].0;
                 (if skim.kind == Kind::Initialize { skim.call } else { 0 }, false)
             };
-            if loud {
-                session.loud = true;
-                session.last_loud = session.last_loud.max(rec.order.at);
-            }
+            session.loud |= loud;
             if session.info == 0 {
                 session.info = info;
             }
         }
-        View { recs, held, classes: 1, programs: Vec::new(), inits: Vec::new() }
+        View { recs, held, classes: 1, inits: Vec::new() }
     }
 
     /// Tells programs apart as far as records do; none if there are too many.
     fn number_classes(&mut self, facts: &[Facts], skims: &[(Skim, Beside<'_>)]) -> Option<()> {
-        let known = &mut self.programs;
+        let mut known: Vec<(u64, u32)> = Vec::new();
         let mut clients: Vec<u64> = self.held.iter().map(|held| held.client).collect();
         clients.extend(facts.iter().map(|facts| facts.client));
         clients.extend(skims.iter().map(|(skim, _)| skim.client.unwrap_or(0)));
@@ -345,26 +335,8 @@ impl View {
         (self.classes <= MOST_CLASSES).then_some(())
     }
 
-    /// Whether sessions of two classes may turn out to be of one client: not where both tell of another program
-    /// ([`crate::timeline::client`]).
-    fn are_kin(&self, a: u32, b: u32) -> bool {
-        let of = |class: u32| self.programs.get(class as usize).copied().unwrap_or_default();
-        let ((client, program), (other_client, other)) = (of(a), of(b));
-        a == b || client != other_client || program == other || program == 0 || other == 0
-    }
-
-    /// Of records, one per class, those whose client may be that of the record `at`.
-    fn kin_of(&self, at: u32, of_classes: &[u32]) -> Vec<u32> {
-        let session = self.recs[at as usize].session;
-        let class = self.held.get(session as usize).map(|held| held.class);
-        let kin = (0..)
-            .zip(of_classes)
-            .filter(|(other, last)| **last != NONE && class.is_none_or(|class| self.are_kin(class, *other)));
-        kin.map(|(_, last)| *last).collect()
-    }
-
     /// Whether two logs tell of the client at one time.
-    fn apart(&self, _: &[Facts], _: &[(Skim, Beside<'_>)]) -> bool {
+    fn apart(&self) -> bool {
         self.recs.windows(2).any(|two| {
             two[0].order.place().0 != two[1].order.place().0 && two[1].order.at - two[0].order.at <= BESIDE
         })
@@ -450,12 +422,11 @@ impl View {
             };
             if opens {
                 // What the session before had suffered counts if no request has gone through since.
-                let before = self.kin_of(at, &last_of_class);
-                let recs = before.iter().map(|last| self.recs[*last as usize]);
+                let before = last_of_class.iter().filter_map(|last| self.recs.get(*last as usize));
                 let held =
-                    recs.filter_map(|rec| self.held.get(rec.session as usize)).filter(|held| held.loud);
+                    before.filter_map(|rec| self.held.get(rec.session as usize)).filter(|held| held.loud);
                 wanted.extend(held.map(|held| held.last_request).filter(|at| *at != NONE));
-                self.inits.push((at, before));
+                self.inits.push((at, last_of_class.clone()));
             }
             let Some(held) = self.held.get_mut(rec.session as usize) else { continue };
             last_of_class[held.class as usize] = at;
@@ -533,10 +504,8 @@ impl View {
                 wanted.push(held.last_skim);
                 wanted.extend(held.served.iter().flat_map(|(_, first, last)| [*first, *last]));
             }
-            let deleted = self.recs.get(held.deleted as usize).map_or(Nanos::MIN, |rec| rec.order.at);
-            let until = held.last_loud.max(deleted).saturating_add(HORIZON);
             for after in [held.last_post, held.deleted] {
-                wanted.extend(self.next_inits(after, until));
+                wanted.extend(self.next_inits(after));
             }
         }
         if refused {
@@ -569,7 +538,8 @@ impl View {
             firsts.iter().for_each(|at| self.keep(*at, keep));
             let kept = self.inits.iter().filter(|(at, _)| self.is_kept(*at, keep));
             let beside: Vec<u32> = kept.flat_map(|(_, before)| before.iter().copied()).collect();
-            let beside: Vec<u32> = beside.into_iter().filter(|at| !self.is_kept(*at, keep)).collect();
+            let beside: Vec<u32> =
+                beside.into_iter().filter(|at| *at != NONE && !self.is_kept(*at, keep)).collect();
             for at in &beside {
                 if self.classes > 1 {
                     self.keep(*at, keep);
@@ -588,23 +558,22 @@ impl View {
         rec.is_loud || keep.real[rec.at as usize] || keep.stub[rec.at as usize]
     }
 
-    /// The next `initialize` behind a record of each class that may be of its client, if it began by `until`.
-    fn next_inits(&self, after: u32, until: Nanos) -> Vec<u32> {
+    /// The next `initialize` of each class behind a record.
+    fn next_inits(&self, after: u32) -> Vec<u32> {
         if after == NONE {
             return Vec::new();
         }
         let from = self.inits.partition_point(|(at, _)| *at <= after);
-        let own = self.class(after);
-        let mut left: Vec<u32> = (0..self.classes as u32).filter(|class| self.are_kin(own, *class)).collect();
+        let mut classes: Vec<u32> = Vec::new();
         let mut found = Vec::new();
         for (at, _) in &self.inits[from..] {
-            if left.is_empty() || self.recs[*at as usize].order.at > until {
-                break;
-            }
             let class = self.class(*at);
-            if let Some(place) = left.iter().position(|one| *one == class) {
-                left.swap_remove(place);
+            if !classes.contains(&class) {
+                classes.push(class);
                 found.push(*at);
+                if classes.len() >= self.classes {
+                    break;
+                }
             }
         }
         found

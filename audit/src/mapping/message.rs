@@ -121,16 +121,7 @@ impl Parts {
         } else {
             (LifecycleStep::HandlerFinished, Some(RpcOutcome::Result))
         };
-        let told = Lifecycle {
-            step,
-            session: None,
-            session_is_prefix: false,
-            rpc_id: request.id,
-            call: request.call,
-            event_id: None,
-            outcome,
-            duration: None,
-        };
+        let told = Lifecycle { rpc_id: request.id, call: request.call, outcome, ..Lifecycle::bare(step) };
         Some((told, LifecycleStep::HandlerStarted))
     }
 

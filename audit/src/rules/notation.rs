@@ -111,30 +111,13 @@ fn app(mut words: SplitWhitespace<'_>, line: &str) -> What {
             }));
         }
     };
-    What::Lifecycle(Box::new(Lifecycle {
-        step,
-        session: None,
-        session_is_prefix: false,
-        rpc_id: None,
-        call: None,
-        event_id: None,
-        outcome: None,
-        duration: None,
-    }))
+    What::Lifecycle(Box::new(Lifecycle::bare(step)))
 }
 
 fn run(mut words: SplitWhitespace<'_>) -> (What, Vantage, Option<Text>) {
     let tool: Text = words.next().expect("a tool").into();
-    let mut step = Lifecycle {
-        step: LifecycleStep::HandlerStarted,
-        session: None,
-        session_is_prefix: false,
-        rpc_id: None,
-        call: Some(ToolCall { tool, arguments: Arguments::Absent, round: None, task: false }),
-        event_id: None,
-        outcome: None,
-        duration: None,
-    };
+    let mut step = Lifecycle::bare(LifecycleStep::HandlerStarted);
+    step.call = Some(ToolCall { tool, arguments: Arguments::Absent, round: None, task: false });
     let mut instance = None;
     while let Some(word) = words.next() {
         match word {

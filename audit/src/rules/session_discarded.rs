@@ -278,5 +278,8 @@ fn steps(timeline: &Timeline, discard: Discard, court: &Court<'_>, draft: &mut D
         Role::Initialize,
         vec![plain("the same client sent initialize, with no 404, DELETE or rejected resume between")],
     ));
-    draft.proof.extend(allowed(timeline, discard.next));
+    // Of a loop of tries, each may have been allowed the same.
+    let said = |step: &Step| draft.proof.iter().any(|other| other.words == step.words);
+    let step = allowed(timeline, discard.next).filter(|step| !said(step));
+    draft.proof.extend(step);
 }

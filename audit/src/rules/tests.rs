@@ -435,6 +435,22 @@ fn sends(text: &str) -> usize {
 }
 
 #[test]
+fn what_each_try_of_a_loop_was_allowed_is_said_once() {
+    let story = notation::read(
+        "0.0-0.1 POST initialize #0 -> 200 opens S1
+         1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse cut
+         2.5-2.6 POST initialize #0 -> 200 opens S2
+         3.0-4.0 POST S2 call pay #2 {\"amount\":40} -> 200 sse cut
+         4.5-4.6 POST initialize #0 -> 200 opens S3",
+    );
+    let (findings, _) = judge(story.events, &["story".to_owned()]);
+    let discarded = findings.into_iter().find(|finding| finding.breach.0 == Breach::SessionDiscarded);
+    let steps = discarded.expect("sessions were dropped").proof;
+    let said = |words: &str| steps.iter().filter(|step| format!("{:?}", step.words).contains(words)).count();
+    assert_eq!((said("sent initialize"), said("the contract allowed")), (2, 1), "{steps:#?}");
+}
+
+#[test]
 fn an_answered_send_ends_the_story() {
     let cut_then_answered = "0.0-0.1 POST initialize #0 -> 200 opens S1
         1.0-2.0 POST S1 call pay #2 {\"amount\":40} -> 200 sse cut

@@ -2,14 +2,14 @@
 //! Knows fields, their binary form and the blank line between entries; what a message holds is the wrappers' affair.
 
 use super::Limits;
-use super::bytes::ByteStream;
-use super::record::{Batch, Span};
+use super::record::Batch;
+use super::stock::{Cut, Stock, lines};
 use super::trouble::Troubles;
-use crate::event::{Origin, Place};
 use memchr::memchr;
 
-/// The fields that tell of an entry; the others say nothing of the message.
-const KEPT: [&[u8]; 4] = [b"__CURSOR", b"__REALTIME_TIMESTAMP", b"_HOSTNAME", b"MESSAGE"];
+/// The fields that tell of an entry, as JSON; the others say nothing of the message.
+const KEPT: [&str; 4] = [r#""__CURSOR""#, r#""__REALTIME_TIMESTAMP""#, r#""_HOSTNAME""#, MESSAGE];
+const MESSAGE: &str = r#""MESSAGE""#;
 /// Lines in which a first entry shows its time. An export may begin in the middle of one.
 const SAMPLE: usize = 128;
 
@@ -31,14 +31,7 @@ fn is_name(name: &[u8]) -> bool {
 }
 
 /// Cuts entries.
-pub(super) struct Journal {
-    file: u32,
-    held: Vec<u8>,
-    /// Offset of `held` in the stream, and lines before it.
-    offset: u64,
-    line: u64,
-    ended: bool,
-}
+pub(super) struct Journal(Stock);
 
 /// One field of an entry, and how many bytes it takes.
 enum Field<'a> {
@@ -52,68 +45,7 @@ enum Field<'a> {
 impl Journal {
     /// `offset`: that of `held` in the stream; what stands before it are NUL bytes.
     pub(super) fn new(file: u32, held: Vec<u8>, offset: u64) -> Self {
-        Journal { file, held, offset, line: 0, ended: false }
-    }
-
-    /// The next entries; `None` at the end of the file.
-    pub(super) fn next(
-        &mut self,
-        bytes: &mut ByteStream,
-        limits: &Limits,
-        troubles: &mut Troubles,
-    ) -> Option<Batch> {
-        let mut batch = Batch::default();
-        loop {
-            self.cut(limits, troubles, &mut batch);
-            if self.ended || !batch.is_empty() {
-                return (!batch.is_empty() || !self.ended).then_some(batch);
-            }
-            match bytes.fill(&mut self.held, limits.chunk) {
-                Ok(0) => self.ended = true,
-                Ok(_) => {}
-                Err(e) => {
-                    self.ended = true;
-                    super::note_broken(troubles, Some(Place::Line(self.line + 1)), &e);
-                }
-            }
-        }
-    }
-
-    /// Takes the whole entries off what is held; at the end of the file what there is of the last one.
-    fn cut(&mut self, limits: &Limits, troubles: &mut Troubles, batch: &mut Batch) {
-        let held = std::mem::take(&mut self.held);
-        let (mut from, mut at) = (0, 0);
-        let mut fields: Vec<(&[u8], &[u8])> = Vec::new();
-        loop {
-            match field(&held[at..], self.ended, limits.max_record) {
-                Field::Whole(name, value, length) => {
-                    fields.push((name, value));
-                    at += length;
-                }
-                Field::Blank => {
-                    at += 1;
-                    self.put(&fields, from as u64, limits, troubles, batch);
-                    fields.clear();
-                    self.line += lines(&held[from..at]);
-                    from = at;
-                }
-                Field::More if self.ended => {
-                    self.put(&fields, from as u64, limits, troubles, batch);
-                    from = held.len();
-                    break;
-                }
-                // An entry without an end would hold the rest of the file.
-                Field::More if held.len() - from > 2 * limits.max_record => {
-                    super::note_long(troubles, Place::Line(self.line + 1), limits);
-                    self.line += lines(&held[from..]);
-                    from = held.len();
-                    break;
-                }
-                Field::More => break,
-            }
-        }
-        self.offset += from as u64;
-        self.held = held[from..].to_vec();
+        Journal(Stock::new(file, held, offset, 0))
     }
 
     fn put(
@@ -124,26 +56,58 @@ impl Journal {
         troubles: &mut Troubles,
         batch: &mut Batch,
     ) {
-        let place = Place::Line(self.line + 1);
-        let value = |name: &[u8]| fields.iter().find(|(own, _)| *own == name).map(|(_, value)| *value);
-        let Some(message) = value(b"MESSAGE") else { return };
+        let value = |name: &str| {
+            let of = |field: &&(&[u8], &[u8])| field.0 == name.trim_matches('"').as_bytes();
+            fields.iter().find(of).map(|(_, value)| *value)
+        };
+        let Some(message) = value(MESSAGE) else { return };
         if message.len() > limits.max_record {
-            return super::note_long(troubles, place, limits);
+            return super::note_long(troubles, self.0.place(), limits);
         }
-        let start = batch.raw.len();
-        for (name, value) in KEPT.iter().filter_map(|name| Some((name, value(name)?))) {
-            batch.raw.push(if batch.raw.len() == start { b'{' } else { b',' });
-            batch.raw.extend_from_slice(format!("\"{}\":", String::from_utf8_lossy(name)).as_bytes());
-            let text = serde_json::to_string(&String::from_utf8_lossy(value));
-            batch.raw.extend_from_slice(text.expect("a string is always JSON").as_bytes());
+        self.0.put(from, KEPT.iter().filter_map(|name| Some((*name, value(name)?))), batch);
+    }
+}
+
+impl Cut for Journal {
+    fn stock(&mut self) -> &mut Stock {
+        &mut self.0
+    }
+
+    /// Takes the whole entries off what is held; at the end of the file what there is of the last one.
+    fn cut(&mut self, limits: &Limits, troubles: &mut Troubles, batch: &mut Batch) {
+        let held = std::mem::take(&mut self.0.held);
+        let (mut from, mut at) = (0, 0);
+        let mut fields: Vec<(&[u8], &[u8])> = Vec::new();
+        loop {
+            match field(&held[at..], self.0.ended, limits.max_record) {
+                Field::Whole(name, value, length) => {
+                    fields.push((name, value));
+                    at += length;
+                }
+                Field::Blank => {
+                    at += 1;
+                    self.put(&fields, from as u64, limits, troubles, batch);
+                    fields.clear();
+                    self.0.line += lines(&held[from..at]);
+                    from = at;
+                }
+                Field::More if self.0.ended => {
+                    self.put(&fields, from as u64, limits, troubles, batch);
+                    from = held.len();
+                    break;
+                }
+                // An entry without an end would hold the rest of the file.
+                Field::More if held.len() - from > 2 * limits.max_record => {
+                    super::note_long(troubles, self.0.place(), limits);
+                    self.0.line += lines(&held[from..]);
+                    from = held.len();
+                    break;
+                }
+                Field::More => break,
+            }
         }
-        batch.raw.push(b'}');
-        batch.spans.push(Span {
-            origin: Origin { seal: 0, file: self.file, offset: self.offset + from, place },
-            at: start..batch.raw.len(),
-            peeled: false,
-            shipped: 0,
-        });
+        self.0.offset += from as u64;
+        self.0.held = held[from..].to_vec();
     }
 }
 
@@ -174,8 +138,4 @@ fn field(bytes: &[u8], ended: bool, most: usize) -> Field<'_> {
         None if ended => Field::Whole(line, b"", bytes.len()),
         None => Field::More,
     }
-}
-
-fn lines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
 }

@@ -2,11 +2,10 @@
 //! Knows quoting and the head's names; what a cell means is the adapters' affair.
 
 use super::Limits;
-use super::bytes::ByteStream;
 use super::nul;
-use super::record::{Batch, Span};
+use super::record::Batch;
+use super::stock::{Cut, Stock, json, lines};
 use super::trouble::Troubles;
-use crate::event::{Origin, Place};
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::{memchr, memchr2};
 
@@ -67,105 +66,68 @@ fn is_name(name: &[u8]) -> bool {
 
 /// Cuts rows.
 pub(super) struct Rows {
-    file: u32,
+    stock: Stock,
     head: Head,
-    held: Vec<u8>,
-    /// Offset of `held` in the stream, and lines before it.
-    offset: u64,
-    line: u64,
-    ended: bool,
 }
 
 impl Rows {
     /// `offset`: that of `held` in the stream; what stands before it are NUL bytes.
     pub(super) fn new(file: u32, mut held: Vec<u8>, offset: u64, head: Head) -> Self {
         let rest = held.split_off(head.length);
-        let line = lines(&held);
-        Rows { file, offset: offset + held.len() as u64, held: rest, head, line, ended: false }
-    }
-
-    /// The next rows; `None` at the end of the file.
-    pub(super) fn next(
-        &mut self,
-        bytes: &mut ByteStream,
-        limits: &Limits,
-        troubles: &mut Troubles,
-    ) -> Option<Batch> {
-        let mut batch = Batch::default();
-        loop {
-            self.cut(limits, troubles, &mut batch);
-            if self.ended || !batch.is_empty() {
-                return (!batch.is_empty() || !self.ended).then_some(batch);
-            }
-            match bytes.fill(&mut self.held, limits.chunk) {
-                Ok(0) => self.ended = true,
-                Ok(_) => {}
-                Err(e) => {
-                    self.ended = true;
-                    super::note_broken(troubles, Some(Place::Line(self.line + 1)), &e);
-                }
-            }
-        }
-    }
-
-    /// Takes the whole rows off what is held; at the end of the file the last one too.
-    fn cut(&mut self, limits: &Limits, troubles: &mut Troubles, batch: &mut Batch) {
-        let held = std::mem::take(&mut self.held);
-        let mut rest = &held[..];
-        while !rest.is_empty() {
-            let Some(end) = row_end(rest).or(self.ended.then_some(rest.len())) else { break };
-            let mut row = trimmed(&rest[..end]);
-            if row.first() == Some(&0) || row.last() == Some(&0) {
-                nul::note_nuls(troubles, Place::Line(self.line + 1));
-                row = &row[nul::at_start(row)..];
-                row = &row[..row.len() - nul::at_end(row)];
-            }
-            if row.len() > limits.max_record {
-                super::note_long(troubles, Place::Line(self.line + 1), limits);
-            } else if !row.trim_ascii().is_empty() {
-                self.put(row, troubles, batch);
-            }
-            self.line += lines(&rest[..end]);
-            self.offset += end as u64;
-            rest = &rest[end..];
-        }
-        // A quote that nobody closed would hold the rest of the file.
-        if rest.len() > limits.max_record {
-            super::note_long(troubles, Place::Line(self.line + 1), limits);
-            let end = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-            self.line += 1;
-            self.offset += end as u64;
-            rest = &rest[end..];
-        }
-        self.held = rest.to_vec();
+        Rows { stock: Stock::new(file, rest, offset + held.len() as u64, lines(&held)), head }
     }
 
     fn put(&self, row: &[u8], troubles: &mut Troubles, batch: &mut Batch) {
-        let place = Place::Line(self.line + 1);
         let cells = cells(row, self.head.delimiter).unwrap_or_default();
         if cells.len() != self.head.names.len() {
             troubles.note(
-                Some(place),
+                Some(self.stock.place()),
                 "the row has not as many cells as the head",
                 "export the table again; the other rows were read",
                 true,
             );
             return;
         }
-        let start = batch.raw.len();
-        for (at, (name, cell)) in self.head.names.iter().zip(&cells).enumerate() {
-            batch.raw.push(if at == 0 { b'{' } else { b',' });
-            batch.raw.extend_from_slice(name.as_bytes());
-            batch.raw.push(b':');
-            batch.raw.extend_from_slice(json(&String::from_utf8_lossy(cell)).as_bytes());
+        let names = self.head.names.iter().map(String::as_str);
+        self.stock.put(0, names.zip(cells.iter().map(Vec::as_slice)), batch);
+    }
+}
+
+impl Cut for Rows {
+    fn stock(&mut self) -> &mut Stock {
+        &mut self.stock
+    }
+
+    /// Takes the whole rows off what is held; at the end of the file the last one too.
+    fn cut(&mut self, limits: &Limits, troubles: &mut Troubles, batch: &mut Batch) {
+        let held = std::mem::take(&mut self.stock.held);
+        let mut rest = &held[..];
+        while !rest.is_empty() {
+            let Some(end) = row_end(rest).or(self.stock.ended.then_some(rest.len())) else { break };
+            let mut row = trimmed(&rest[..end]);
+            if row.first() == Some(&0) || row.last() == Some(&0) {
+                nul::note_nuls(troubles, self.stock.place());
+                row = &row[nul::at_start(row)..];
+                row = &row[..row.len() - nul::at_end(row)];
+            }
+            if row.len() > limits.max_record {
+                super::note_long(troubles, self.stock.place(), limits);
+            } else if !row.trim_ascii().is_empty() {
+                self.put(row, troubles, batch);
+            }
+            self.stock.line += lines(&rest[..end]);
+            self.stock.offset += end as u64;
+            rest = &rest[end..];
         }
-        batch.raw.push(b'}');
-        batch.spans.push(Span {
-            origin: Origin { seal: 0, file: self.file, offset: self.offset, place },
-            at: start..batch.raw.len(),
-            peeled: false,
-            shipped: 0,
-        });
+        // A quote that nobody closed would hold the rest of the file.
+        if rest.len() > limits.max_record {
+            super::note_long(troubles, self.stock.place(), limits);
+            let end = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+            self.stock.line += 1;
+            self.stock.offset += end as u64;
+            rest = &rest[end..];
+        }
+        self.stock.held = rest.to_vec();
     }
 }
 
@@ -212,14 +174,6 @@ fn cells(row: &[u8], delimiter: u8) -> Option<Vec<Vec<u8>>> {
         cell
     };
     Some(ends[..count + last].iter().map(cut).collect())
-}
-
-fn lines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
-}
-
-fn json(text: &str) -> String {
-    serde_json::to_string(text).expect("a string is always JSON")
 }
 
 #[cfg(test)]

@@ -128,16 +128,6 @@ fn copies_that_wait_take_no_memory() {
 /// A step that an application logged: what no skim tells, its delivery and its instance.
 fn step(step: LifecycleStep, seal: u64, offset: u64, delivery: u8, instance: u8) -> Entry {
     let text = |number: u8| (number > 0).then(|| number.to_string().into());
-    let lifecycle = Lifecycle {
-        step,
-        session: None,
-        session_is_prefix: false,
-        rpc_id: None,
-        call: None,
-        event_id: None,
-        outcome: None,
-        duration: None,
-    };
     let event = Event {
         origin: Origin { seal, file: 0, offset, place: Place::Line(offset) },
         time: Time {
@@ -154,7 +144,7 @@ fn step(step: LifecycleStep, seal: u64, offset: u64, delivery: u8, instance: u8)
         keys: Keys { shipper: text(delivery), ..Keys::default() },
         scope: SessionScope::Unknown,
         sampled: false,
-        what: What::Lifecycle(Box::new(lifecycle)),
+        what: What::Lifecycle(Box::new(Lifecycle::bare(step))),
     };
     Entry::Event(Box::new(event), CallMark::Unknown)
 }
