@@ -106,16 +106,8 @@ struct Member {
     end: usize,
     /// The name orders by its bytes.
     plain: bool,
-}
-
-/// What may come next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expect {
-    Value,
-    ValueOrEnd,
-    Name,
-    NameOrEnd,
-    After,
+    /// Its first bytes.
+    head: u64,
 }
 
 impl Canonicalizer {
@@ -131,120 +123,120 @@ impl Canonicalizer {
     ///
     /// [`NotJson`] with the byte offset; `out` is then as it was.
     pub fn write(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), NotJson> {
+        match std::str::from_utf8(json) {
+            Ok(text) => self.write_text(text, out),
+            Err(error) => Err(NotJson { at: error.valid_up_to(), problem: Problem::NotUtf8 }),
+        }
+    }
+
+    /// The same for text, which is known to be UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// As [`Canonicalizer::write`].
+    pub fn write_text(&mut self, json: &str, out: &mut Vec<u8>) -> Result<(), NotJson> {
+        let mut reader = Reader { json: json.as_bytes(), at: 0 };
         let length = out.len();
         self.frames.clear();
         self.members.clear();
-        let result = self.run(json, out);
+        let result = self.run(&mut reader, out).and_then(|()| match reader.next() {
+            None => Ok(()),
+            Some(_) => Err(reader.error(Problem::Trailing)),
+        });
         if result.is_err() {
             out.truncate(length);
         }
         result
     }
 
-    fn run(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), NotJson> {
-        if let Err(error) = std::str::from_utf8(json) {
-            return Err(NotJson { at: error.valid_up_to(), problem: Problem::NotUtf8 });
-        }
-        let mut reader = Reader { json, at: 0 };
-        let mut expect = Expect::Value;
+    /// Writes one value with all that is in it.
+    fn run(&mut self, reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), NotJson> {
         loop {
-            reader.skip_space();
-            if expect == Expect::After && self.frames.is_empty() {
-                let problem = Problem::Trailing;
-                return reader.peek().map_or(Ok(()), |_| Err(reader.error(problem)));
+            self.value(reader, out)?;
+            loop {
+                let Some(frame) = self.frames.last() else { return Ok(()) };
+                let in_object = frame.is_object;
+                if in_object && let Some(member) = self.members.last_mut() {
+                    member.end = out.len();
+                }
+                match (reader.next_due()?, in_object) {
+                    (b',', _) => {
+                        out.push(b',');
+                        reader.at += 1;
+                        if in_object {
+                            self.name(reader, out)?;
+                        }
+                        break;
+                    }
+                    (b'}', true) | (b']', false) => self.close(reader, out),
+                    _ => return Err(reader.error(Problem::Unexpected)),
+                }
             }
-            let byte = reader.peek().ok_or(reader.error(Problem::Ended))?;
-            expect = match expect {
-                Expect::Value | Expect::ValueOrEnd => self.value(byte, expect, &mut reader, out)?,
-                Expect::Name | Expect::NameOrEnd => self.name(byte, expect, &mut reader, out)?,
-                Expect::After => self.after(byte, &mut reader, out)?,
-            };
         }
     }
 
-    fn value(
-        &mut self,
-        byte: u8,
-        expect: Expect,
-        reader: &mut Reader<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Expect, NotJson> {
-        match byte {
-            b'{' | b'[' => return self.open(byte, reader, out),
-            b']' if expect == Expect::ValueOrEnd => self.close(reader, out),
-            b'"' => text::write(reader, out)?,
-            b'-' | b'0'..=b'9' => number::write(reader, out)?,
-            b't' => reader.literal(b"true", out)?,
-            b'f' => reader.literal(b"false", out)?,
-            b'n' => reader.literal(b"null", out)?,
-            _ => return Err(reader.error(Problem::Unexpected)),
+    /// Writes a value, and of an array or object with something in it all up to the first value that is neither.
+    fn value(&mut self, reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), NotJson> {
+        loop {
+            match reader.next_due()? {
+                b'"' => _ = text::write(reader, out)?,
+                b'-' | b'0'..=b'9' => number::write(reader, out)?,
+                b't' => reader.literal(b"true", out)?,
+                b'f' => reader.literal(b"false", out)?,
+                b'n' => reader.literal(b"null", out)?,
+                b'{' => {
+                    self.open(true, reader, out)?;
+                    if reader.next_due()? != b'}' {
+                        self.name(reader, out)?;
+                        continue;
+                    }
+                    self.close(reader, out);
+                }
+                b'[' => {
+                    self.open(false, reader, out)?;
+                    if reader.next_due()? != b']' {
+                        continue;
+                    }
+                    self.close(reader, out);
+                }
+                _ => return Err(reader.error(Problem::Unexpected)),
+            }
+            return Ok(());
         }
-        Ok(Expect::After)
     }
 
-    fn open(&mut self, byte: u8, reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<Expect, NotJson> {
+    fn open(&mut self, is_object: bool, reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), NotJson> {
         if self.frames.len() == MAX_DEPTH {
             return Err(reader.error(Problem::TooDeep));
         }
-        let is_object = byte == b'{';
         self.frames.push(Frame {
             is_object,
             read_from: reader.at,
             wrote_from: out.len(),
             first: self.members.len(),
         });
-        out.push(byte);
+        out.push(reader.json[reader.at]);
         reader.at += 1;
-        Ok(if is_object { Expect::NameOrEnd } else { Expect::ValueOrEnd })
+        Ok(())
     }
 
-    fn name(
-        &mut self,
-        byte: u8,
-        expect: Expect,
-        reader: &mut Reader<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Expect, NotJson> {
-        match byte {
-            b'}' if expect == Expect::NameOrEnd => {
-                self.close(reader, out);
-                return Ok(Expect::After);
-            }
-            b'"' => {}
-            _ => return Err(reader.error(Problem::Unexpected)),
+    /// Writes a name with its colon.
+    fn name(&mut self, reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), NotJson> {
+        if reader.next_due()? != b'"' {
+            return Err(reader.error(Problem::Unexpected));
         }
         let start = out.len();
-        text::write(reader, out)?;
+        let as_written = text::write(reader, out)?;
         let name_end = out.len();
-        let plain = order::is_plain(&out[start..name_end]);
-        self.members.push(Member { start, name_end, end: name_end, plain });
-        reader.skip_space();
-        match reader.peek() {
-            Some(b':') => reader.at += 1,
-            Some(_) => return Err(reader.error(Problem::Unexpected)),
-            None => return Err(reader.error(Problem::Ended)),
+        let name = &out[start + 1..name_end - 1];
+        let plain = as_written && order::is_plain(name);
+        self.members.push(Member { start, name_end, end: name_end, plain, head: order::head(name) });
+        if reader.next_due()? != b':' {
+            return Err(reader.error(Problem::Unexpected));
         }
+        reader.at += 1;
         out.push(b':');
-        Ok(Expect::Value)
-    }
-
-    fn after(&mut self, byte: u8, reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<Expect, NotJson> {
-        let in_object = self.frames.last().is_some_and(|frame| frame.is_object);
-        if in_object && let Some(member) = self.members.last_mut() {
-            member.end = out.len();
-        }
-        match (byte, in_object) {
-            (b',', _) => {
-                out.push(b',');
-                reader.at += 1;
-                Ok(if in_object { Expect::Name } else { Expect::Value })
-            }
-            (b'}', true) | (b']', false) => {
-                self.close(reader, out);
-                Ok(Expect::After)
-            }
-            _ => Err(reader.error(Problem::Unexpected)),
-        }
+        Ok(())
     }
 
     /// Ends the innermost array or object at the reader's place, and puts an object's members in order.
@@ -287,6 +279,7 @@ struct Reader<'j> {
 }
 
 impl Reader<'_> {
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.json.get(self.at).copied()
     }
@@ -295,9 +288,23 @@ impl Reader<'_> {
         NotJson { at: self.at, problem }
     }
 
-    fn skip_space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
+    /// The byte behind blanks; none at the end.
+    #[inline]
+    fn next(&mut self) -> Option<u8> {
+        loop {
+            match self.peek()? {
+                b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    /// The same where something has to follow.
+    #[inline]
+    fn next_due(&mut self) -> Result<u8, NotJson> {
+        match self.next() {
+            Some(byte) => Ok(byte),
+            None => Err(self.error(Problem::Ended)),
         }
     }
 

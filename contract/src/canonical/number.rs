@@ -7,15 +7,34 @@ use super::{NotJson, Problem, Reader};
 
 /// No double needs more digits to be told from its neighbours.
 const MOST_DIGITS: usize = 17;
+/// Bytes of a number that is no smaller than any double, however many zeros stand behind its point.
+const MOST_PLAIN: usize = 64;
+
+/// Of a number without exponent whose digits make a smaller number than this, a double keeps every digit: one step of its
+/// last digit is then more than the distance between doubles there, so that no other number with as few digits is as near.
+const SURE: u64 = 1 << 52;
 
 /// Appends the number at the reader's place.
 pub(super) fn write(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), NotJson> {
     let start = reader.at;
-    let is_integer = scan(reader)?;
+    let Form { digits, whole_end, has_exponent } = scan(reader)?;
     let written = &reader.json[start..reader.at];
-    // Below 10^15 an integer is its own canonical form.
-    if is_integer && written.len() <= 15 && written != b"-0" {
-        out.extend_from_slice(written);
+    if !has_exponent && digits < SURE && written.len() <= MOST_PLAIN {
+        let (whole, fraction) = written.split_at(whole_end - start);
+        match (digits, fraction) {
+            (0, _) => out.push(b'0'),
+            (_, []) => out.extend_from_slice(whole),
+            // From six zeros on it is written with an exponent.
+            (_, [b'.', b'0', b'0', b'0', b'0', b'0', b'0', ..]) if matches!(whole, b"0" | b"-0") => {
+                Decimal::of(written).iter().for_each(|decimal| decimal.print(out));
+            }
+            (_, fraction) => {
+                let zeros = fraction.iter().rev().take_while(|byte| **byte == b'0').count();
+                let kept = &fraction[..fraction.len() - zeros];
+                out.extend_from_slice(whole);
+                out.extend_from_slice(if kept == b"." { b"" } else { kept });
+            }
+        }
         return Ok(());
     }
     match Decimal::of(written) {
@@ -25,43 +44,57 @@ pub(super) fn write(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), No
     Ok(())
 }
 
-/// Moves past a number of the JSON grammar; whether it is an integer without exponent.
-fn scan(reader: &mut Reader<'_>) -> Result<bool, NotJson> {
+/// How a number is written.
+struct Form {
+    /// All its digits as one number; the largest if they are more than fit.
+    digits: u64,
+    /// Where what stands before its point ends.
+    whole_end: usize,
+    has_exponent: bool,
+}
+
+/// Moves past a number of the JSON grammar.
+fn scan(reader: &mut Reader<'_>) -> Result<Form, NotJson> {
     if reader.peek() == Some(b'-') {
         reader.at += 1;
     }
+    let mut digits = 0;
     if reader.peek() == Some(b'0') {
         reader.at += 1;
         if matches!(reader.peek(), Some(b'0'..=b'9')) {
             return Err(reader.error(Problem::BadNumber));
         }
     } else {
-        digits(reader)?;
+        digits = run(reader, 0)?;
     }
-    let mut is_integer = true;
+    let whole_end = reader.at;
     if reader.peek() == Some(b'.') {
         reader.at += 1;
-        is_integer = false;
-        digits(reader)?;
+        digits = run(reader, digits)?;
     }
-    if matches!(reader.peek(), Some(b'e' | b'E')) {
+    let has_exponent = matches!(reader.peek(), Some(b'e' | b'E'));
+    if has_exponent {
         reader.at += 1;
-        is_integer = false;
         if matches!(reader.peek(), Some(b'+' | b'-')) {
             reader.at += 1;
         }
-        digits(reader)?;
+        run(reader, 0)?;
     }
-    Ok(is_integer)
+    Ok(Form { digits, whole_end, has_exponent })
 }
 
-fn digits(reader: &mut Reader<'_>) -> Result<(), NotJson> {
-    let run = reader.json[reader.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    reader.at += run;
-    match (run, reader.peek()) {
-        (0, None) => Err(reader.error(Problem::Ended)),
-        (0, Some(_)) => Err(reader.error(Problem::BadNumber)),
-        _ => Ok(()),
+/// Moves past digits, at least one, and gives `before` with them behind it.
+fn run(reader: &mut Reader<'_>, before: u64) -> Result<u64, NotJson> {
+    let start = reader.at;
+    let mut digits = before;
+    while let Some(byte @ b'0'..=b'9') = reader.peek() {
+        digits = digits.saturating_mul(10).saturating_add(u64::from(byte - b'0'));
+        reader.at += 1;
+    }
+    match reader.peek() {
+        _ if reader.at > start => Ok(digits),
+        None => Err(reader.error(Problem::Ended)),
+        Some(_) => Err(reader.error(Problem::BadNumber)),
     }
 }
 

@@ -16,10 +16,18 @@ pub(super) enum Found {
     Duplicate,
 }
 
-/// Whether a written name orders by its bytes: no escape, and nothing from U+E000 up, where UTF-16 puts the
-/// supplementary planes first.
+/// Whether a name that has no escape orders by its bytes: nothing from U+E000 up, where UTF-16 puts the supplementary
+/// planes first.
 pub(super) fn is_plain(name: &[u8]) -> bool {
-    !name.iter().any(|&byte| byte == b'\\' || byte >= 0xee)
+    name.iter().all(|&byte| byte < 0xee)
+}
+
+/// A name's first bytes as a number that orders as they do; none is 0, which stands in no written name.
+pub(super) fn head(name: &[u8]) -> u64 {
+    let mut head = [0; 8];
+    let count = name.len().min(head.len());
+    head[..count].copy_from_slice(&name[..count]);
+    u64::from_be_bytes(head)
 }
 
 /// Sorts members by name.
@@ -38,7 +46,10 @@ pub(super) fn sort(members: &mut [Member], out: &[u8]) -> Found {
 fn compare(a: &Member, b: &Member, out: &[u8]) -> Ordering {
     // Within the quotes, or the closing quote would order after `!`.
     let name = |member: &Member| &out[member.start + 1..member.name_end - 1];
-    if a.plain && b.plain { name(a).cmp(name(b)) } else { units(name(a)).cmp(units(name(b))) }
+    if a.plain && b.plain {
+        return a.head.cmp(&b.head).then_with(|| name(a).cmp(name(b)));
+    }
+    units(name(a)).cmp(units(name(b)))
 }
 
 /// The UTF-16 code units of a written name, its canonical escapes decoded.

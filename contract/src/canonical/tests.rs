@@ -224,6 +224,16 @@ proptest! {
         prop_assert_eq!(mantissa(&printed), mantissa(&format!("{double:e}")));
     }
 
+    /// An exponent of zero says nothing, but is read digit by digit and asked of a double.
+    #[test]
+    fn a_number_without_exponent_is_what_a_double_makes_of_it(
+        written in "-?(0|[1-9][0-9]{0,17})(\\.(0{1,8})?[0-9]{1,17})?",
+    ) {
+        let asked = format!("{written}e0");
+        let form_asked = form(&asked);
+        prop_assert_eq!(form(&written), if form_asked == asked { written } else { form_asked });
+    }
+
     #[test]
     fn any_bytes_are_answered(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let accepted = canonical(&bytes).is_ok();

@@ -3,26 +3,50 @@
 
 use super::{NotJson, Problem, Reader};
 
-/// Appends the string at the reader's place, with its quotes.
-pub(super) fn write(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), NotJson> {
+/// Appends the string at the reader's place, with its quotes; whether it stands there as it was written, without escapes.
+pub(super) fn write(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<bool, NotJson> {
+    // From its opening quote, or behind the last escape.
+    let mut from = reader.at;
     reader.at += 1;
-    out.push(b'"');
+    let mut as_written = true;
     loop {
-        let rest = &reader.json[reader.at..];
-        let run = rest.iter().take_while(|&&byte| byte >= 0x20 && byte != b'"' && byte != b'\\').count();
-        out.extend_from_slice(&rest[..run]);
-        reader.at += run;
-        match rest.get(run) {
+        reader.at += run(&reader.json[reader.at..]);
+        match reader.peek() {
             Some(b'"') => {
-                out.push(b'"');
                 reader.at += 1;
-                return Ok(());
+                out.extend_from_slice(&reader.json[from..reader.at]);
+                return Ok(as_written);
             }
-            Some(b'\\') => escape(reader, out)?,
+            Some(b'\\') => {
+                out.extend_from_slice(&reader.json[from..reader.at]);
+                escape(reader, out)?;
+                from = reader.at;
+                as_written = false;
+            }
             Some(_) => return Err(reader.error(Problem::ControlCharacter)),
             None => return Err(reader.error(Problem::Ended)),
         }
     }
+}
+
+/// How many bytes stand before the first quote, backslash or control character.
+fn run(rest: &[u8]) -> usize {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // The high bit of the first byte that is below `bound`, and of none before it.
+    let below = |bytes: u64, bound: u64| bytes.wrapping_sub(LOW * bound) & !bytes & HIGH;
+    let (blocks, tail) = rest.as_chunks::<8>();
+    for (at, block) in blocks.iter().enumerate() {
+        let bytes = u64::from_le_bytes(*block);
+        let ends = below(bytes, 0x20)
+            | below(bytes ^ (LOW * u64::from(b'"')), 1)
+            | below(bytes ^ (LOW * u64::from(b'\\')), 1);
+        if ends != 0 {
+            return at * 8 + ends.trailing_zeros() as usize / 8;
+        }
+    }
+    let plain = tail.iter().take_while(|&&byte| byte >= 0x20 && byte != b'"' && byte != b'\\').count();
+    rest.len() - tail.len() + plain
 }
 
 fn escape(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), NotJson> {
