@@ -122,13 +122,19 @@ fn each<const N: usize>(texts: [&mut Option<Text>; N]) {
     texts.into_iter().flatten().for_each(cut);
 }
 
+#[inline]
 fn cut(text: &mut Text) {
     if text.len() > LONG {
-        let digest = short(blake3::hash(text.as_bytes()));
-        let head = &text[..text.floor_char_boundary(HEAD)];
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        *text = format!("{head}… ({} bytes, {digest})", text.len()).into();
+        cut_long(text);
     }
+}
+
+#[cold]
+fn cut_long(text: &mut Text) {
+    let digest = short(blake3::hash(text.as_bytes()));
+    let head = &text[..text.floor_char_boundary(HEAD)];
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    *text = format!("{head}… ({} bytes, {digest})", text.len()).into();
 }
 
 #[cfg(test)]

@@ -28,17 +28,7 @@ impl Draft {
     #[must_use]
     pub fn new(method: Method, time: Time) -> Draft {
         Draft {
-            exchange: Exchange {
-                method,
-                host: None,
-                path: None,
-                status: None,
-                request: Request::default(),
-                response: Response::default(),
-                attempts: Vec::new(),
-                end: End { cause: Cause::Unknown, phase: Phase::Unknown, known: Known::Derived, raw: None },
-                logged: Logged::default(),
-            },
+            exchange: bare(method),
             time,
             identity: Identity::default(),
             keys: Keys::default(),
@@ -46,16 +36,10 @@ impl Draft {
         }
     }
 
-    /// Whether this is MCP traffic at all: its headers say so, or its body is a message of MCP. An exchange of another
-    /// protocol that happens to share the log is left out (contract section 5).
+    /// Whether this is MCP traffic at all ([`speaks_mcp`]).
     #[must_use]
     pub fn speaks_mcp(&self) -> bool {
-        let request = &self.exchange.request;
-        request.session.is_some()
-            || self.exchange.response.session.is_some()
-            || request.protocol_version.is_some()
-            || request.mcp_method.is_some()
-            || matches!(&request.body, Body::Messages(messages) if messages.iter().any(is_mcp))
+        speaks_mcp(&self.exchange)
     }
 
     /// Turns the draft into an event, if it is MCP traffic.
@@ -83,6 +67,34 @@ impl Draft {
             what: What::Exchange(Box::new(self.exchange)),
         });
     }
+}
+
+/// An exchange of which nothing but its method is known.
+#[must_use]
+pub fn bare(method: Method) -> Exchange {
+    Exchange {
+        method,
+        host: None,
+        path: None,
+        status: None,
+        request: Request::default(),
+        response: Response::default(),
+        attempts: Vec::new(),
+        end: End { cause: Cause::Unknown, phase: Phase::Unknown, known: Known::Derived, raw: None },
+        logged: Logged::default(),
+    }
+}
+
+/// Whether an exchange is MCP traffic at all: its headers say so, or its body is a message of MCP. One of another protocol
+/// that happens to share the log is left out (contract section 5).
+#[must_use]
+pub fn speaks_mcp(exchange: &Exchange) -> bool {
+    let request = &exchange.request;
+    request.session.is_some()
+        || exchange.response.session.is_some()
+        || request.protocol_version.is_some()
+        || request.mcp_method.is_some()
+        || matches!(&request.body, Body::Messages(messages) if messages.iter().any(is_mcp))
 }
 
 /// The client that a request's body names: `clientInfo` of `initialize`, or of `_meta` in the stateless era.
@@ -161,14 +173,14 @@ pub fn media_of(content_type: Option<&str>) -> Media {
 /// A path without its query.
 #[must_use]
 pub fn path_of(uri: &str) -> Text {
-    uri.split(['?', '#']).next().unwrap_or_default().into()
+    memchr::memchr2(b'?', b'#', uri.as_bytes()).map_or(uri, |end| &uri[..end]).into()
 }
 
 /// A request body as an access log keeps it.
 #[must_use]
 pub fn body_of(text: Option<&str>, keep: Keep) -> Body {
     match text {
-        Some(text) => rpc::read_body(text.as_bytes(), keep),
+        Some(text) => rpc::read_text(text, keep),
         None => Body::Unknown,
     }
 }

@@ -29,29 +29,31 @@ macro_rules! looked_for {
         struct $name<'a> { $($field: Option<Raw<'a>>),* }
 
         impl<'a> $name<'a> {
-            /// Reads an object. One member twice has no one meaning, and is foreign.
-            fn read(text: &'a str) -> Result<Self, Broken> {
+            /// Reads the object at `at` of a text, and gives its end. One member twice has no one meaning, and is foreign.
+            fn at(text: &'a str, at: usize) -> Result<(Self, usize), Broken> {
                 let mut found = Self::default();
                 let mut twice = false;
-                json::members(text, |key, raw| match key {
-                    $($($key)|+ => twice |= found.$field.replace(raw).is_some(),)*
-                    _ => {}
+                let end = json::object(text, at, &mut |key, at| {
+                    let (raw, end) = json::value_at(text, at)?;
+                    twice |= found.take(key, raw);
+                    Ok(end)
                 })?;
                 if twice {
                     return Err(Broken::Foreign);
                 }
                 $(found.$field = found.$field.filter(|raw| raw.get() != "null");)*
-                Ok(found)
+                Ok((found, end))
+            }
+
+            /// Notes a member; whether it was there before.
+            fn take(&mut self, key: &str, raw: Raw<'a>) -> bool {
+                match key {
+                    $($($key)|+ => self.$field.replace(raw).is_some(),)*
+                    _ => false,
+                }
             }
         }
     };
-}
-
-looked_for! {
-    /// A JSON-RPC message.
-    struct Envelope {
-        jsonrpc: "jsonrpc", id: "id", method: "method", params: "params", result: "result", error: "error",
-    }
 }
 
 looked_for! {
@@ -136,12 +138,20 @@ struct Hints {
 /// among its messages as such.
 #[must_use]
 pub fn read_body(bytes: &[u8], keep: Keep) -> Body {
-    let bytes = bytes.trim_ascii();
-    match bytes.first() {
+    match simdutf8::basic::from_utf8(bytes) {
+        Ok(text) => read_text(text, keep),
+        Err(_) => Body::Unreadable(Unreadable::Foreign),
+    }
+}
+
+/// The same for text.
+#[must_use]
+pub fn read_text(text: &str, keep: Keep) -> Body {
+    let text = text.trim_ascii();
+    match text.as_bytes().first() {
         None => Body::Empty,
         Some(b'[') => {
             let mut messages = Vec::new();
-            let Ok(text) = std::str::from_utf8(bytes) else { return Body::Unreadable(Unreadable::Foreign) };
             let read = json::elements(text, |item| {
                 messages.push(message_of(item.get(), keep).unwrap_or_else(Message::Unreadable));
             });
@@ -154,9 +164,9 @@ pub fn read_body(bytes: &[u8], keep: Keep) -> Body {
                 Some(_) => Body::Messages(messages),
             }
         }
-        Some(b'{') => match read_message(bytes, keep) {
+        Some(b'{') => match message_of(text, keep) {
             Ok(message) => Body::Messages(vec![message]),
-            Err(why) => match head(bytes).filter(|_| why == Unreadable::Truncated) {
+            Err(why) => match head(text).filter(|_| why == Unreadable::Truncated) {
                 Some(request) => Body::Messages(vec![request]),
                 None => Body::Unreadable(why),
             },
@@ -170,24 +180,19 @@ pub fn read_body(bytes: &[u8], keep: Keep) -> Body {
 /// # Errors
 /// Why it could not be read.
 pub fn read_message(bytes: &[u8], keep: Keep) -> Result<Message, Unreadable> {
-    message_of(std::str::from_utf8(bytes).map_err(|_| Unreadable::Foreign)?, keep)
+    message_of(simdutf8::basic::from_utf8(bytes).map_err(|_| Unreadable::Foreign)?, keep)
 }
 
 /// What a request or notification that is cut off said before the cut.
 ///
 /// The arguments of such a call are never known, also where they stood before the cut: a declared key behind it would make a
 /// repeat another call. A response is not read: whether it is a result is not known.
-fn head(bytes: &[u8]) -> Option<Message> {
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        // The cut may go through a character.
-        Err(why) => std::str::from_utf8(&bytes[..why.valid_up_to()]).ok()?,
-    };
+fn head(text: &str) -> Option<Message> {
     let (mut method, mut id, mut params) = (None, None, Params::default());
     json::members_of_head(text, |key, value| match (key, value) {
         ("method", Cut::Whole(raw)) => method = text_of(Some(raw)),
         ("id", Cut::Whole(raw)) => id = Some(raw),
-        ("params", Cut::Whole(raw)) => params = Params::read(raw.get()).unwrap_or_default(),
+        ("params", Cut::Whole(raw)) => params = Params::at(raw.get(), 0).unwrap_or_default().0,
         ("params", Cut::Rest(rest)) => json::members_of_head(rest, |key, value| match (key, value) {
             ("name", Cut::Whole(raw)) => params.name = Some(raw),
             ("taskId", Cut::Whole(raw)) => params.task_id = Some(raw),
@@ -212,10 +217,70 @@ fn head(bytes: &[u8]) -> Option<Message> {
     Some(Message::Request(request))
 }
 
+/// A JSON-RPC message. Its parameters or its result are most of it, and are read where they stand.
+#[derive(Default)]
+struct Envelope<'a> {
+    jsonrpc: Option<Raw<'a>>,
+    id: Option<Raw<'a>>,
+    method: Option<Raw<'a>>,
+    params: Option<Params<'a>>,
+    result: Option<Option<Outcome<'a>>>,
+    error: Option<Raw<'a>>,
+}
+
+impl<'a> Envelope<'a> {
+    fn read(text: &'a str) -> Result<Self, Broken> {
+        let mut found = Self::default();
+        let mut seen = 0u8;
+        let mut twice = false;
+        json::whole_object(text, &mut |key, at| {
+            let bit = match key {
+                "jsonrpc" => 1,
+                "id" => 2,
+                "method" => 4,
+                "params" => 8,
+                "result" => 16,
+                "error" => 32,
+                _ => return json::value_at(text, at).map(|(_, end)| end),
+            };
+            twice |= seen & bit != 0;
+            seen |= bit;
+            let inner = text.as_bytes().get(at) == Some(&b'{');
+            // What is broken within says no more than what is not there, wherever it can be seen where it ends.
+            if bit == 8
+                && inner
+                && let Ok((params, end)) = Params::at(text, at)
+            {
+                found.params = Some(params);
+                return Ok(end);
+            }
+            if bit == 16
+                && inner
+                && let Ok((result, end)) = Outcome::at(text, at)
+            {
+                found.result = Some(Some(result));
+                return Ok(end);
+            }
+            let (raw, end) = json::value_at(text, at)?;
+            let told = Some(raw).filter(|raw| raw.get() != "null");
+            match bit {
+                1 => found.jsonrpc = told,
+                2 => found.id = told,
+                4 => found.method = told,
+                16 => found.result = told.map(|_| None),
+                32 => found.error = told,
+                _ => {}
+            }
+            Ok(end)
+        })?;
+        if twice { Err(Broken::Foreign) } else { Ok(found) }
+    }
+}
+
 fn message_of(text: &str, keep: Keep) -> Result<Message, Unreadable> {
     let envelope = Envelope::read(text).map_err(reason)?;
     if let Some(method) = text_of(envelope.method) {
-        let params = envelope.params.and_then(|raw| Params::read(raw.get()).ok()).unwrap_or_default();
+        let params = envelope.params.unwrap_or_default();
         return Ok(match envelope.id {
             Some(id) => Message::Request(request(method, Some(id), &params, keep)),
             None => {
@@ -226,7 +291,8 @@ fn message_of(text: &str, keep: Keep) -> Result<Message, Unreadable> {
     let id = envelope.id.and_then(id_of);
     let outcome = match (envelope.error, envelope.result) {
         (Some(error), _) => failure(error),
-        (None, Some(result)) => outcome(result),
+        (None, Some(Some(result))) => outcome(&result),
+        (None, Some(None)) => RpcOutcome::Result,
         (None, None) => return Err(Unreadable::Foreign),
     };
     // A JSON document with a `result` member is a response only if it says that it speaks JSON-RPC.
@@ -287,7 +353,7 @@ fn digest(json: &str) -> Result<Digest, Problem> {
     }
     WORK.with_borrow_mut(|(canonicalizer, form)| {
         form.clear();
-        canonicalizer.write(json.as_bytes(), form).map_err(|why| why.problem)?;
+        canonicalizer.write_text(json, form).map_err(|why| why.problem)?;
         let digest = short(blake3::hash(form));
         // One huge body must not hold its room for the rest of the run.
         if form.capacity() > MOST_KEPT {
@@ -306,7 +372,7 @@ pub fn short(hash: blake3::Hash) -> Digest {
 }
 
 fn request(method: Text, id: Option<Raw<'_>>, params: &Params<'_>, keep: Keep) -> RpcRequest {
-    let meta = params.meta.and_then(|raw| Meta::read(raw.get()).ok()).unwrap_or_default();
+    let meta = params.meta.and_then(|raw| Meta::at(raw.get(), 0).ok()).unwrap_or_default().0;
     let call = (&*method == "tools/call").then(|| ToolCall {
         tool: text_of(params.name).unwrap_or_default(),
         arguments: arguments(params.arguments.map(Raw::get), keep),
@@ -344,8 +410,7 @@ fn round(params: &Params<'_>) -> Option<Digest> {
     Some(short(hasher.finalize()))
 }
 
-fn outcome(raw: Raw<'_>) -> RpcOutcome {
-    let Ok(result) = Outcome::read(raw.get()) else { return RpcOutcome::Result };
+fn outcome(result: &Outcome<'_>) -> RpcOutcome {
     if result.protocol_version.is_some() {
         return RpcOutcome::Initialized {
             protocol_version: text_of(result.protocol_version),
@@ -379,7 +444,7 @@ fn hints(tool: Tool) -> ToolHints {
 }
 
 fn failure(raw: Raw<'_>) -> RpcOutcome {
-    let Ok(failure) = Failure::read(raw.get()) else {
+    let Ok((failure, _)) = Failure::at(raw.get(), 0) else {
         return RpcOutcome::Error { code: 0, about: About::Other };
     };
     let mut text = text_of(failure.message).unwrap_or_default().into_string();

@@ -7,9 +7,9 @@ use super::file::{Field, File};
 use super::message::Parts;
 use super::stream::EventParts;
 use super::upstream::UpstreamParts;
-use crate::adapter::access::{self, Draft};
+use crate::adapter::access;
 use crate::adapter::rpc::{self, Keep};
-use crate::event::{Body, Counts, Logged, Media, Message, Method, Text, Time};
+use crate::event::{Body, Counts, Exchange, Logged, Media, Message, Method, Nanos, Text};
 
 /// A compiled `[exchange]` with the sections that describe it.
 #[derive(Debug)]
@@ -109,15 +109,15 @@ pub(super) fn compile(file: &File, c: &mut Compiler<'_>) -> Result<Option<Exchan
 }
 
 impl ExchangeParts {
-    /// The exchange that a record tells, without identity and keys; none if the record is of another kind.
+    /// The exchange that a record tells, but for its end; `start`: when it began. None if the record is of another kind.
     pub(super) fn read(
         &self,
         row: &Row<'_>,
         absent: &[String],
-        time: Time,
+        start: Option<Nanos>,
         parts: Option<&Parts>,
         keep: Keep,
-    ) -> Option<Draft> {
+    ) -> Option<Box<Exchange>> {
         if !all(&self.when, row, absent) {
             return None;
         }
@@ -128,8 +128,7 @@ impl ExchangeParts {
             None if self.method.is_given() => Method::Other,
             None => Method::Post,
         };
-        let mut draft = Draft::new(method, time);
-        let x = &mut draft.exchange;
+        let mut x = Box::new(access::bare(method));
         x.path = self.path.text(row, absent).map(|url| path_in(&url));
         x.host = text(&self.host);
         x.status = self.status.number(row, absent).and_then(|n| u16::try_from(n).ok());
@@ -143,25 +142,24 @@ impl ExchangeParts {
         let credential = self.request.authorization.text(row, absent).filter(|t| !is_masked(t));
         q.credential = credential.map(|t| rapidhash::v3::rapidhash_v3(t.as_bytes()));
         q.body = self.request_body(row, absent, keep);
-        self.fill_response(&mut draft, row, absent, keep);
+        self.fill_response(&mut x, start, row, absent, keep);
         if let Some(parts) = parts {
             let (sent, answered) = parts.bodies(row, absent, keep);
-            if !matches!(draft.exchange.request.body, Body::Messages(_)) && sent != Body::Unknown {
-                draft.exchange.request.body = sent;
+            if !matches!(x.request.body, Body::Messages(_)) && sent != Body::Unknown {
+                x.request.body = sent;
             }
-            if draft.exchange.response.body == Body::Unknown {
-                draft.exchange.response.body = answered;
+            if x.response.body == Body::Unknown {
+                x.response.body = answered;
             }
         }
-        self.place_new_session(&mut draft);
-        draft.exchange.attempts = self.upstream.read(row, absent);
-        draft.exchange.logged = self.logged(row, &draft);
-        Some(draft)
+        self.place_new_session(&mut x);
+        x.attempts = self.upstream.read(row, absent);
+        x.logged = self.logged(row, &x);
+        Some(x)
     }
 
     /// A log with one session field gives the new id on the line of `initialize`, whose request carries none (fact 4).
-    fn place_new_session(&self, draft: &mut Draft) {
-        let x = &mut draft.exchange;
+    fn place_new_session(&self, x: &mut Exchange) {
         let opens = matches!(&x.request.body, Body::Messages(all) if all.iter().any(|m| matches!(m, Message::Request(r) if &*r.method == "initialize")));
         if opens && !self.response.session.is_given() {
             x.response.session = x.request.session.take();
@@ -177,16 +175,23 @@ impl ExchangeParts {
     fn request_body(&self, row: &Row<'_>, absent: &[String], keep: Keep) -> Body {
         match self.request.body.json(row, absent) {
             Some(json) if is_masked(&json) => Body::Unreadable(crate::event::Unreadable::Redacted),
-            Some(json) => rpc::read_body(json.as_bytes(), keep),
+            Some(json) => rpc::read_text(&json, keep),
             None if self.request.empty_is_known && self.request.body.is_given() => Body::Empty,
             None => Body::Unknown,
         }
     }
 
-    fn fill_response(&self, draft: &mut Draft, row: &Row<'_>, absent: &[String], keep: Keep) {
+    fn fill_response(
+        &self,
+        x: &mut Exchange,
+        start: Option<Nanos>,
+        row: &Row<'_>,
+        absent: &[String],
+        keep: Keep,
+    ) {
         let parts = &self.response;
         let kind = parts.content_type.text(row, absent);
-        let p = &mut draft.exchange.response;
+        let p = &mut x.response;
         p.session = parts.session.text(row, absent).map(|t| Text::from(&*t));
         p.media = match kind {
             Some(kind) => access::media_of(Some(&kind)),
@@ -195,16 +200,13 @@ impl ExchangeParts {
         p.retry_after = access::retry_after(parts.retry_after.text(row, absent).as_deref());
         p.challenge = parts.challenge.text(row, absent).is_some();
         p.bytes = access::bytes_of(parts.bytes.number(row, absent), parts.counts);
-        p.headers_at = draft
-            .time
-            .start
-            .zip(parts.headers_after.duration(row, absent))
-            .map(|(start, after)| start + after);
+        p.headers_at =
+            start.zip(parts.headers_after.duration(row, absent)).map(|(start, after)| start + after);
         if let Some(body) = parts.body.json(row, absent) {
             if p.media == Media::EventStream {
                 p.events = Some(crate::adapter::sse::read_events(body.as_bytes(), keep));
             } else {
-                p.body = rpc::read_body(body.as_bytes(), keep);
+                p.body = rpc::read_text(&body, keep);
             }
         }
         if let Some(events) = &parts.events {
@@ -221,8 +223,7 @@ impl ExchangeParts {
         }
     }
 
-    fn logged(&self, row: &Row<'_>, draft: &Draft) -> Logged {
-        let x = &draft.exchange;
+    fn logged(&self, row: &Row<'_>, x: &Exchange) -> Logged {
         let headers =
             |v: &Value, present: bool| v.is_given() && (present || v.is_logged(row) || v.is_header());
         Logged {
@@ -240,7 +241,9 @@ impl ExchangeParts {
 
 /// A path, of a URL or of a request line.
 fn path_in(url: &str) -> Text {
-    let rest = match url.split_once("://") {
+    // Mostly there is a path alone.
+    let parts = if url.as_bytes().contains(&b':') { url.split_once("://") } else { None };
+    let rest = match parts {
         Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
         None => url,
     };

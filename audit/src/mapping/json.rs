@@ -73,12 +73,22 @@ fn quoted(text: &str) -> Option<&str> {
 /// # Errors
 /// [`Broken`]: no object, or something stands behind it.
 pub fn members<'a>(json: &'a str, mut each: impl FnMut(&str, Raw<'a>)) -> Result<(), Broken> {
-    let at = space(json.as_bytes(), 0);
-    let end = object(json, at, &mut |key, value| {
+    whole_object(json, &mut |key, value| {
         let (raw, end) = value_at(json, value)?;
         each(key, raw);
         Ok(end)
-    })?;
+    })
+}
+
+/// Walks the object that `json` is: `each` gets a key and the place of its value, and gives the value's end.
+///
+/// # Errors
+/// As [`members`].
+pub(crate) fn whole_object(
+    json: &str,
+    each: &mut impl FnMut(&str, usize) -> Result<usize, Broken>,
+) -> Result<(), Broken> {
+    let end = object(json, space(json.as_bytes(), 0), each)?;
     finish(json, end)
 }
 
@@ -158,7 +168,7 @@ pub(super) fn list(
 
 /// Walks the object at `at`; `each` gets a key and the place of its value, and gives the value's end. Gives the object's.
 #[inline]
-pub(super) fn object(
+pub(crate) fn object(
     json: &str,
     at: usize,
     each: &mut impl FnMut(&str, usize) -> Result<usize, Broken>,
@@ -195,7 +205,7 @@ pub(super) fn object(
 /// # Errors
 /// [`Broken`]: no value begins there, or it has no end.
 #[inline]
-pub(super) fn value_at(json: &str, at: usize) -> Result<(Raw<'_>, usize), Broken> {
+pub(crate) fn value_at(json: &str, at: usize) -> Result<(Raw<'_>, usize), Broken> {
     let (end, plain) = end(json.as_bytes(), at)?;
     Ok((Raw { text: &json[at..end], plain }, end))
 }

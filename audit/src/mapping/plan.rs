@@ -13,9 +13,11 @@ use super::slot::{Slot, Slots, Step, Tree};
 use super::trail::{self, Trail};
 use super::{MappingError, clock};
 use crate::adapter::RecordProblem;
-use crate::adapter::access::{self, Draft};
+use crate::adapter::access;
 use crate::adapter::rpc::Keep;
-use crate::event::{Cause, Delivered, Event, Remark, SessionScope, Text, Time, TimeMeans, Vantage, What};
+use crate::event::{
+    Cause, Delivered, Event, Exchange, Remark, SessionScope, Text, Time, TimeMeans, Vantage, What,
+};
 use crate::source::Record;
 use regex::Regex;
 use std::sync::OnceLock;
@@ -278,21 +280,13 @@ impl Plan {
             self.emit_handler(record, row, time, told, first, sink);
         }
         let Some(exchange) = &self.exchange else { return Ok(()) };
-        // A record without a time is only a fault if it tells something.
-        let at = time.unwrap_or(Time {
-            at: 0,
-            means: TimeMeans::Emit,
-            start: None,
-            end: None,
-            precision: 1,
-            zone_assumed: true,
-        });
-        let Some(mut draft) = exchange.read(row, &self.absent, at, self.parts.as_ref(), keep) else {
+        let start = time.and_then(|time| time.start);
+        let Some(mut x) = exchange.read(row, &self.absent, start, self.parts.as_ref(), keep) else {
             return Ok(());
         };
-        draft.exchange.end = ending::read(&self.ends, row, &self.absent);
-        draft.exchange.logged.end = draft.exchange.end.cause != Cause::Unknown;
-        self.emit_exchange(record, row, draft, time, sink)
+        x.end = ending::read(&self.ends, row, &self.absent);
+        x.logged.end = x.end.cause != Cause::Unknown;
+        self.emit_exchange(record, row, x, time, sink)
     }
 
     fn fill_session(&self, session: &mut Option<Text>, row: &Row<'_>) {
@@ -327,19 +321,20 @@ impl Plan {
         &self,
         record: &Record<'_>,
         row: &Row<'_>,
-        draft: Draft,
+        x: Box<Exchange>,
         time: Option<Time>,
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), RecordProblem> {
-        if draft.speaks_mcp() {
+        // A record without a time is only a fault if it tells something.
+        if access::speaks_mcp(&x) {
             let time = time.ok_or(RecordProblem::NoTime)?;
-            let client = access::client_of(&draft.exchange.request.body);
-            let mut event = self.event(record, row, time, What::Exchange(Box::new(draft.exchange)));
+            let client = access::client_of(&x.request.body);
+            let mut event = self.event(record, row, time, What::Exchange(x));
             event.identity.client = event.identity.client.or(client);
             sink(event);
-        } else if self.remarks && draft.exchange.end.cause != Cause::Unknown {
+        } else if self.remarks && x.end.cause != Cause::Unknown {
             let time = time.ok_or(RecordProblem::NoTime)?;
-            let x = draft.exchange;
+            let x = *x;
             let delivered = match x.end.cause {
                 Cause::ConnectFailed => Delivered::No,
                 Cause::Complete | Cause::UpstreamAbort | Cause::UpstreamIdleTimeout => Delivered::Yes,

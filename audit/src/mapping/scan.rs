@@ -159,45 +159,56 @@ pub(super) fn mark(bytes: &[u8], mut at: usize) -> Option<usize> {
 /// Appends what stands between a string's quotes without its escapes; false: an escape that is left to a whole parser.
 #[must_use]
 pub(super) fn unescape(inner: &[u8], out: &mut Vec<u8>) -> bool {
-    out.reserve(inner.len() + BLOCK);
+    let mut to = out.len();
+    // No byte of an escape becomes more than one; the last block is copied whole.
+    out.resize(to + inner.len() + BLOCK, 0);
     let mut at = 0;
     loop {
-        // A whole block is copied, and cut behind what stands before its first escape.
-        let plain = match block(inner, at) {
-            Some(block) => {
-                out.extend_from_slice(block);
-                let escapes = places(block, b'\\');
-                let plain = escapes.trailing_zeros().min(BLOCK as u32) as usize;
-                out.truncate(out.len() - (BLOCK - plain));
-                if plain == BLOCK {
-                    at += BLOCK;
-                    continue;
+        // A whole block is copied; what comes next is written over what stands behind its first escape.
+        let plain =
+            match (block(inner, at), out.get_mut(to..).and_then(|free| free.first_chunk_mut::<BLOCK>())) {
+                (Some(block), Some(free)) => {
+                    *free = *block;
+                    let plain = places(block, b'\\').trailing_zeros().min(BLOCK as u32) as usize;
+                    if plain == BLOCK {
+                        at += BLOCK;
+                        to += BLOCK;
+                        continue;
+                    }
+                    plain
                 }
-                plain
-            }
-            None => {
-                let rest = &inner[at.min(inner.len())..];
-                let plain = rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len());
-                out.extend_from_slice(&rest[..plain]);
-                if plain == rest.len() {
-                    return true;
+                _ => {
+                    let rest = &inner[at.min(inner.len())..];
+                    let plain = rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len());
+                    out[to..to + plain].copy_from_slice(&rest[..plain]);
+                    if plain == rest.len() {
+                        out.truncate(to + plain);
+                        return true;
+                    }
+                    plain
                 }
-                plain
-            }
+            };
+        at += plain + 2;
+        to += plain;
+        let Some(byte) = inner.get(at - 1).and_then(|escaped| ESCAPED[usize::from(*escaped)]) else {
+            return false;
         };
-        at += plain;
-        out.push(match inner.get(at + 1) {
-            Some(byte @ (b'"' | b'\\' | b'/')) => *byte,
-            Some(b'n') => b'\n',
-            Some(b't') => b'\t',
-            Some(b'r') => b'\r',
-            Some(b'b') => 8,
-            Some(b'f') => 12,
-            _ => return false,
-        });
-        at += 2;
+        out[to] = byte;
+        to += 1;
     }
 }
+
+/// What an escape's second byte stands for; none for `u` and what is no escape.
+const ESCAPED: [Option<u8>; 256] = {
+    let mut table = [None; 256];
+    let pairs = [b"\"\"", b"\\\\", b"//", b"n\n", b"t\t", b"r\r", b"b\x08", b"f\x0c"];
+    let mut at = 0;
+    while at < pairs.len() {
+        table[pairs[at][0] as usize] = Some(pairs[at][1]);
+        at += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {
