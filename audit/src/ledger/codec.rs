@@ -19,50 +19,35 @@ const ONE_BYTE: u64 = 247;
 /// Numbers below this are written as they are, larger ones (times) as a difference to the last large one.
 const LARGE: u64 = 1 << 40;
 
-/// The texts that were written last, oldest first, as a ring.
-#[derive(Clone, Debug, Default)]
-struct Recent {
-    texts: Vec<Box<str>>,
-    marks: Vec<u32>,
+/// The texts that were written last, each where it stands among the bytes.
+#[derive(Clone, Debug)]
+struct Recent<T> {
+    texts: Vec<T>,
     next: usize,
 }
 
-impl Recent {
-    fn find(&self, text: &str) -> Option<usize> {
-        let mark = mark(text);
-        let mut from = 0;
-        while let Some(at) = self.marks[from..].iter().position(|known| *known == mark) {
-            if &*self.texts[from + at] == text {
-                return Some(from + at);
-            }
-            from += at + 1;
-        }
-        None
-    }
-
-    fn push(&mut self, text: &str) {
-        if self.texts.len() < RECENT {
-            self.texts.push(text.into());
-            self.marks.push(mark(text));
-        } else {
-            self.texts[self.next] = text.into();
-            self.marks[self.next] = mark(text);
-            self.next = (self.next + 1) % RECENT;
-        }
-    }
-
-    fn get(&self, at: usize) -> Option<&str> {
-        self.texts.get(at).map(|text| &**text)
-    }
-
-    /// Bytes in memory.
-    fn size(&self) -> usize {
-        self.texts.iter().map(|text| text.len() + 36).sum()
+impl<T> Default for Recent<T> {
+    fn default() -> Self {
+        Recent { texts: Vec::new(), next: 0 }
     }
 }
 
-fn mark(text: &str) -> u32 {
-    (rapidhash::v3::rapidhash_v3(text.as_bytes()) >> 32) as u32
+impl<T> Recent<T> {
+    /// Puts a text in the place of the oldest, and gives this place.
+    fn push(&mut self, text: T) -> usize {
+        if self.texts.len() < RECENT {
+            self.texts.push(text);
+            return self.texts.len() - 1;
+        }
+        let at = self.next;
+        self.texts[at] = text;
+        self.next = (at + 1) % RECENT;
+        at
+    }
+
+    fn get(&self, at: usize) -> Option<&T> {
+        self.texts.get(at)
+    }
 }
 
 /// What is left over of a byte that holds several small values.

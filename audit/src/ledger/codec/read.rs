@@ -9,7 +9,7 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, Visitor};
 pub(crate) struct Reader<'b> {
     bytes: &'b [u8],
     at: usize,
-    recent: Recent,
+    recent: Recent<&'b str>,
     last: i64,
     none: u8,
     bits: Packed,

@@ -1,15 +1,21 @@
 //! The writing side: events to bytes.
 //! Knows the reader's state to the bit; refuses types that no event has.
 
-use super::{CodecError, LARGE, ONE_BYTE, Packed, Recent, SHORT};
+use super::{CodecError, LARGE, ONE_BYTE, Packed, RECENT, Recent, SHORT};
 use serde::ser::{self, Serialize};
+use std::ops::Range;
+
+/// Places of a writer's recent texts, a few for each so that seldom two meet.
+const PLACES: usize = 4 * RECENT;
 
 /// Writes values one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
-    /// What was written and not yet taken away.
+    /// What was written. Who takes it away goes on with another writer: what comes next is told by what stands here.
     pub(crate) bytes: Vec<u8>,
-    recent: Recent,
+    recent: Recent<Range<usize>>,
+    /// By a text's hash, where among the recent ones it may be; one of two that meet is written anew.
+    places: Vec<u8>,
     last: i64,
     /// Bytes that values of one record are packed into; they never reach back over records.
     none: Option<usize>,
@@ -29,7 +35,8 @@ impl Writer {
 
     /// Bytes in memory, the state included.
     pub(crate) fn size(&self) -> usize {
-        self.bytes.capacity() + self.recent.size()
+        let recent = self.recent.texts.capacity() * size_of::<Range<usize>>();
+        self.bytes.capacity() + recent + self.places.capacity()
     }
 
     fn number(&mut self, n: u64) {
@@ -71,16 +78,26 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) {
-        if text.len() > SHORT
-            && let Some(at) = self.recent.find(text)
-        {
-            return self.number((at as u64) << 1 | 1);
+        if text.len() <= SHORT {
+            return self.new_text(text);
         }
+        if self.places.is_empty() {
+            self.places.resize(PLACES, 0);
+        }
+        let place = rapidhash::v3::rapidhash_v3(text.as_bytes()) as usize % PLACES;
+        let known = usize::from(self.places[place]);
+        let at = self.recent.get(known).cloned();
+        if at.is_some_and(|at| self.bytes.get(at) == Some(text.as_bytes())) {
+            return self.number((known as u64) << 1 | 1);
+        }
+        self.new_text(text);
+        let end = self.bytes.len();
+        self.places[place] = self.recent.push(end - text.len()..end) as u8;
+    }
+
+    fn new_text(&mut self, text: &str) {
         self.number((text.len() as u64) << 1);
         self.bytes.extend_from_slice(text.as_bytes());
-        if text.len() > SHORT {
-            self.recent.push(text);
-        }
     }
 }
 
