@@ -97,13 +97,18 @@ pub(crate) fn join_among(
 
 /// Events as contacts, steps and messages, each on its own, with the remarks beside them.
 fn gather(events: Vec<Event>) -> (Joined, Vec<remark::Noted>) {
-    let mut joined = Joined { sampled: events.iter().any(|event| event.sampled), ..Joined::default() };
+    let exchanges = events.iter().filter(|event| matches!(event.what, What::Exchange(_))).count();
+    let mut joined = Joined {
+        contacts: Vec::with_capacity(exchanges),
+        sampled: events.iter().any(|event| event.sampled),
+        ..Joined::default()
+    };
     let mut remarks = Vec::new();
     for event in events {
         let Event { origin, time, vantage, instance, identity, keys, scope, what, .. } = event;
         match what {
             What::Exchange(exchange) => joined.contacts.push(Contact::of(
-                *exchange,
+                exchange,
                 contact::Frame { origin, time, vantage, identity, keys, scope, instance },
             )),
             What::Remark(remark) => remarks.push(remark::Noted {

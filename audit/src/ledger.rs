@@ -106,10 +106,10 @@ pub(crate) struct Given {
     pub(crate) early: u64,
     /// Sessions judged before their time, as there was no room for what waits.
     pub(crate) forced: u64,
-    /// Sessions judged with half of their client, as that had too many records.
-    pub(crate) halved: u64,
-    /// How often half of a client was judged.
-    pub(crate) halves: u64,
+    /// Sessions judged with the past of their client, as that had too many records.
+    pub(crate) parted: u64,
+    /// How often the past of such a client was judged.
+    pub(crate) parts: u64,
     /// Records that came later than the horizon behind the others.
     pub(crate) late: u64,
     /// Records that came later than the disorder behind the others, so that their place in the order was gone.
@@ -123,7 +123,7 @@ pub(crate) struct Given {
 impl Given {
     /// Sessions judged before the log's end, for whatever reason.
     pub(crate) fn all_early(&self) -> u64 {
-        self.early + self.forced + self.halved
+        self.early + self.forced + self.parted
     }
 }
 
@@ -316,9 +316,9 @@ pub(crate) struct Closed {
 }
 
 impl Ledger<'_> {
-    /// Records of one client before half of them is judged: some ten megabytes, if all are read in full. Every record counts
+    /// Records of one client before its past is judged: some twenty megabytes, if all are read in full. Every record counts
     /// alike, however it was read, so that the cut depends on the records alone.
-    pub(crate) const MOST: u32 = 8_192;
+    pub(crate) const MOST: u32 = 16_384;
 }
 
 impl<'p> Ledger<'p> {
@@ -492,7 +492,7 @@ impl<'p> Ledger<'p> {
         // A text that makes room for a shorter one can leave a writer smaller than before.
         self.held = self.held + client.size() - before;
         if records >= Ledger::MOST && self.common.is_none() {
-            self.judge(&[(index, Cut::Half)], Why::Size, emit);
+            self.judge(&[(index, Cut::Past)], Why::Size, emit);
         }
         if self.held > self.terms.room {
             self.put_aside(emit);
@@ -645,8 +645,8 @@ impl<'p> Ledger<'p> {
             Why::Silence => self.given.early += over.len() as u64,
             Why::Memory => self.given.forced += over.len() as u64,
             Why::Size => {
-                self.given.halved += over.len() as u64;
-                self.given.halves += 1;
+                self.given.parted += over.len() as u64;
+                self.given.parts += 1;
             }
             Why::End => {}
         }

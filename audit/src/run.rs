@@ -258,7 +258,7 @@ fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit:
     summary.problems.extend(closed.lost.iter().map(|(file, count)| unfound(&paths[*file as usize], *count)));
     summary.problems.extend(closed.counts.ahead.iter().map(|ahead| off(&paths, ahead)));
     summary.problems.extend(given_up(&paths, &closed.given, options));
-    summary.problems.extend(halved(&paths, &closed.given));
+    summary.problems.extend(parted(&paths, &closed.given));
     summary.problems.extend(known(&paths, &closed.given));
     summary.problems.extend(out_of_order(&paths, &closed.given, options));
     taken.sort_by_key(|(at, _)| *at);
@@ -414,14 +414,14 @@ fn given_up(paths: &[String], given: &Given, options: &Options) -> Option<Proble
 }
 
 /// Clients of which no more could wait, if there were any.
-fn halved(paths: &[String], given: &Given) -> Option<Problem> {
-    (given.halves > 0).then(|| Problem {
+fn parted(paths: &[String], given: &Given) -> Option<Problem> {
+    (given.parts > 0).then(|| Problem {
         path: paths.first().cloned().unwrap_or_default(),
         place: None,
         message: format!(
-            "clients with more than {} records at a time were judged by halves, {} times",
+            "clients with more than {} records at a time were judged in parts, {} times",
             Ledger::MOST,
-            given.halves
+            given.parts
         ),
         help: "nothing: a call that is sent again that many records later is not joined to its first send"
             .to_owned(),

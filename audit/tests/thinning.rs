@@ -86,8 +86,8 @@ fn sessions_with_ids_of_any_length_are_judged_alike() {
 fn a_busy_client_is_cut_alike_whether_its_log_can_be_read_again_or_not() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().join("log.jsonl");
-    let written = generated(9_000_000, 1, 7, &path);
-    assert!(written.lines > 9_000, "{} lines are no busy client", written.lines);
+    let written = generated(18_000_000, 1, 7, &path);
+    assert!(written.lines > 18_000, "{} lines are no busy client", written.lines);
     let packed = folder.path().join("log.jsonl.gz");
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&std::fs::read(&path).expect("it was written")).expect("memory takes what is written");
@@ -122,8 +122,8 @@ fn a_session_is_counted_once_however_often_it_is_judged_and_the_reason_is_told()
     let at_once: Sent = |_| 0;
     let with_a_pause: Sent = |n| n * 1_000_000 + if n < 1_000 { 0 } else { 3 * 3_600_000_000_000 };
     for (name, calls, sent, horizon, told) in [
-        ("steady", 12_000, steady, hour, "by halves"),
-        ("at once", 9_000, at_once, hour, "by halves"),
+        ("steady", 20_000, steady, hour, "in parts, 1 times"),
+        ("at once", 17_000, at_once, hour, "in parts, 1 times"),
         ("with a pause", 4_000, with_a_pause, hour, "3600 s after their last event"),
     ] {
         one_session(calls, sent, &path);

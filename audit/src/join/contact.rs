@@ -10,7 +10,7 @@ use crate::event::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contact {
     /// The exchange with all facts put together.
-    pub exchange: Exchange,
+    pub exchange: Box<Exchange>,
     /// When the request started, as near to the client as it is known.
     pub start: Nanos,
     /// The record tells when the request started, and not only some later moment.
@@ -59,7 +59,7 @@ pub(super) struct Frame {
 }
 
 impl Contact {
-    pub(super) fn of(mut exchange: Exchange, frame: Frame) -> Contact {
+    pub(super) fn of(mut exchange: Box<Exchange>, frame: Frame) -> Contact {
         let start = frame.time.start.unwrap_or(frame.time.at);
         call_of_headers(&mut exchange);
         let at_server = matches!(frame.vantage, Vantage::ServerHttp | Vantage::ServerApp);
@@ -264,7 +264,7 @@ impl Contact {
         identity(&mut near.identity, far.identity);
         keys(&mut near.keys, far.keys);
         let end = near.exchange.end.clone();
-        exchange(&mut near.exchange, far.exchange);
+        exchange(&mut near.exchange, *far.exchange);
         // A hop that cuts both sides looks like a client that left to the one behind it; a capture beside the client knows.
         let left = matches!(near.exchange.end.cause, Cause::ClientAbort);
         if left && stayed {

@@ -183,7 +183,7 @@ impl Asked<'_> {
             zone_assumed: false,
         };
         Contact::of(
-            exchange,
+            Box::new(exchange),
             Frame {
                 origin: self.origin,
                 time,

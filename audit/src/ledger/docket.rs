@@ -15,7 +15,7 @@ use crate::order::{Order, moment, until};
 use crate::quick::HashMap;
 use crate::skim::{self, Beside, Skim};
 use crate::source::{Recall, Record};
-use crate::verdict::{self, Heard, Part, Places, Whole};
+use crate::verdict::{self, Heard, Part, Places, Tally, Whole};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -51,8 +51,9 @@ pub(super) enum Cut {
         /// The horizon.
         horizon: Nanos,
     },
-    /// Half of it, by time.
-    Half,
+    /// Three quarters of it, by time. The rest is judged again with what comes: were it more, much would be judged twice, and
+    /// were it less, few records would have those beside them that a story needs.
+    Past,
 }
 
 /// A client with all that waits of it.
@@ -111,32 +112,39 @@ impl Docket<'_> {
         let needed = thinned.then(|| thin::needed(&louds, &skims, &vantage)).flatten();
         let over = over(&glances, &fates);
         let kept = (file.cut != Cut::None).then(|| keep(&louds, &skims, &fates));
-        let view = View { file, skims: &skims, glances: &glances, fates: &fates };
-        let mut heard = self.hear(louds, &view, needed.as_deref());
-        if needed.is_some() && thin::doubtful(&heard.findings) {
-            heard = self.hear(self::louds(&file.louds).collect(), &view, None);
+        // What ordinary records say is read once more where it is wanted: it would lie beside all events that are looked at.
+        drop(skims);
+        let hearing = Hearing::of(file, &glances, &fates, needed);
+        drop((glances, fates));
+        let mut heard = self.hear(louds, &hearing);
+        if hearing.needed.is_some() && thin::doubtful(&heard.findings) {
+            heard = self.hear(self::louds(&file.louds).collect(), &Hearing { needed: None, ..hearing });
         }
         Judged { index: file.index, heard, over, kept }
     }
 
     /// Judges with the ordinary records that are needed, all if it is not told which.
-    fn hear(&self, louds: Vec<Loud>, view: &View<'_>, needed: Option<&[bool]>) -> Heard {
-        let View { file, skims, glances, fates } = *view;
+    fn hear(&self, louds: Vec<Loud>, hearing: &Hearing<'_>) -> Heard {
+        let Hearing { file, needed, places, ended } = hearing;
         let of_skims = louds.len();
-        let mut events: Vec<Event> = louds.into_iter().map(|loud| loud.event).collect();
-        for (at, (skim, beside)) in skims.iter().enumerate() {
-            if needed.is_none_or(|needed| needed[at]) {
-                let text = beside.text;
-                recall(self.recall, self.formats, self.keep, skim, text, &mut |event| events.push(event));
+        let more =
+            needed.as_ref().map_or(0, |needed| needed.iter().filter(|need| **need != Need::Counted).count());
+        let mut events: Vec<Event> = Vec::with_capacity(louds.len() + more);
+        events.extend(louds.into_iter().map(|loud| loud.event));
+        let mut ordinary = Tally::default();
+        for (at, (skim, beside)) in skims(&file.skims).enumerate() {
+            match needed.as_ref().map_or(Need::Looked, |needed| needed[at]) {
+                Need::Looked => {
+                    let text = beside.text;
+                    recall(self.recall, self.formats, self.keep, &skim, text, &mut |event| {
+                        events.push(event)
+                    });
+                }
+                Need::Counted => ordinary.add_ordinary(&skim),
+                Need::Not => {}
             }
         }
         self.costs.add_parsed((events.len() - of_skims) as u64);
-        let done = |glance: &Glance, fate: &Fate| *fate != Fate::GoesOn && !glance.counted;
-        let all = file.cut == Cut::None && glances.iter().all(|glance| !glance.counted);
-        let places: Option<Places> = (!all).then(|| {
-            let over = glances.iter().zip(fates).filter(|(glance, fate)| done(glance, fate));
-            over.map(|(glance, _)| glance.order.place()).collect()
-        });
         let mut heard = verdict::hear(
             events,
             self.paths,
@@ -148,26 +156,58 @@ impl Docket<'_> {
                 costs: Some(self.costs),
             },
         );
-        if let Some(needed) = needed {
-            for ((skim, needed), fate) in skims.iter().zip(needed).zip(&fates[of_skims..]) {
-                if !*needed && !skim.0.counted && *fate != Fate::GoesOn {
-                    heard.tally.add_ordinary(&skim.0);
-                }
-            }
-            heard.tally.add_sessions(ended(glances, fates));
+        if needed.is_some() {
+            heard.tally.add(ordinary);
+            heard.tally.add_sessions(ended.iter().copied());
         }
         heard
     }
 }
 
-/// A client's records while it is judged.
-#[derive(Clone, Copy)]
-struct View<'v> {
-    file: &'v File,
-    skims: &'v [(Skim, Beside<'v>)],
-    /// Of those that are not ordinary, then of the ordinary ones.
-    glances: &'v [Glance],
-    fates: &'v [Fate],
+/// What becomes of an ordinary record in a judgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    /// It is looked at.
+    Looked,
+    /// It is counted, as nothing can rest on it.
+    Counted,
+    /// Neither: it was counted before, or will be.
+    Not,
+}
+
+/// A client before it is judged.
+struct Hearing<'h> {
+    file: &'h File,
+    /// Of each ordinary record; none: all are looked at.
+    needed: Option<Vec<Need>>,
+    /// The records that will not be there again, if some will.
+    places: Option<Places>,
+    /// Sessions that end here, where not all records are looked at.
+    ended: Vec<(u64, Nanos)>,
+}
+
+impl<'h> Hearing<'h> {
+    /// `glances` and `fates` are those of the records that are not ordinary, then of the ordinary ones.
+    fn of(file: &'h File, glances: &[Glance], fates: &[Fate], needed: Option<Vec<bool>>) -> Self {
+        let done = |glance: &Glance, fate: &Fate| *fate != Fate::GoesOn && !glance.counted;
+        let all = file.cut == Cut::None && glances.iter().all(|glance| !glance.counted);
+        let places = (!all).then(|| {
+            let over = glances.iter().zip(fates).filter(|(glance, fate)| done(glance, fate));
+            over.map(|(glance, _)| glance.order.place()).collect()
+        });
+        let ended = if needed.is_some() { ended(glances, fates) } else { Vec::new() };
+        let needed = needed.map(|needed| {
+            let of_skims = glances.len() - needed.len();
+            let ordinary = glances[of_skims..].iter().zip(&fates[of_skims..]);
+            let need = |(needed, (glance, fate)): (bool, (&Glance, &Fate))| match needed {
+                true => Need::Looked,
+                false if done(glance, fate) => Need::Counted,
+                false => Need::Not,
+            };
+            needed.into_iter().zip(ordinary).map(need).collect()
+        });
+        Hearing { file, needed, places, ended }
+    }
 }
 
 /// Reads an ordinary record again, from its text where that goes along, and hands its event to `sink`.
@@ -274,11 +314,11 @@ pub(super) enum Fate {
 fn fates(glances: &[Glance], cut: Cut) -> Vec<Fate> {
     let over: Vec<bool> = match cut {
         Cut::None => vec![true; glances.len()],
-        Cut::Half => {
+        Cut::Past => {
             let mut untils: Vec<Nanos> = glances.iter().map(|glance| glance.order.until).collect();
-            let middle = untils.len() / 2;
-            let half = if untils.is_empty() { 0 } else { *untils.select_nth_unstable(middle).1 };
-            glances.iter().map(|glance| glance.order.until <= half).collect()
+            let at = untils.len() / 4 * 3;
+            let last = if untils.is_empty() { 0 } else { *untils.select_nth_unstable(at).1 };
+            glances.iter().map(|glance| glance.order.until <= last).collect()
         }
         Cut::At { moment, horizon } => {
             let mut spans: HashMap<u64, (Nanos, Nanos)> = HashMap::default();

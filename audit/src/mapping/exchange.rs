@@ -215,7 +215,9 @@ impl ExchangeParts {
             if p.media != Media::EventStream
                 && let Some(list) = p.events.take()
             {
-                let messages: Vec<_> = list.into_iter().filter_map(|e| e.message).collect();
+                // Not in the list's own memory, which is many times what a message takes.
+                let mut messages = Vec::with_capacity(list.len());
+                messages.extend(list.into_iter().filter_map(|e| e.message));
                 if !messages.is_empty() {
                     p.body = Body::Messages(messages);
                 }

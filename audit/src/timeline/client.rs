@@ -148,19 +148,31 @@ pub(super) fn group(contacts: Vec<Contact>, others: bool) -> Vec<(Client, Vec<Co
     let resolved: HashMap<&Print, Print> =
         distinct.iter().map(|print| (*print, resolve(print, &mut kin))).collect();
     let mut order: HashMap<&Print, usize> = HashMap::default();
+    let mut groups: Vec<(&Print, usize)> = Vec::new();
     let mut of_print: Vec<Option<usize>> = vec![None; prints.len()];
-    let mut groups: Vec<(Print, Vec<Contact>)> = Vec::new();
     drop(of_session);
-    for (contact, print) in contacts.into_iter().zip(of_contact) {
-        let at = *of_print[print].get_or_insert_with(|| {
+    // Which group each contact is of, and how many each has: contacts are moved once, and not at all if all are of one.
+    for of in &mut of_contact {
+        let print = *of;
+        *of = *of_print[print].get_or_insert_with(|| {
             let print = &resolved[&prints[print]];
             *order.entry(print).or_insert_with(|| {
-                groups.push((print.clone(), Vec::new()));
+                groups.push((print, 0));
                 groups.len() - 1
             })
         });
-        groups[at].1.push(contact);
+        groups[*of].1 += 1;
     }
+    let mut parted: Vec<Vec<Contact>> = match &groups[..] {
+        [_] => vec![contacts],
+        _ => {
+            let mut parted: Vec<Vec<Contact>> =
+                groups.iter().map(|(_, count)| Vec::with_capacity(*count)).collect();
+            contacts.into_iter().zip(of_contact).for_each(|(contact, group)| parted[group].push(contact));
+            parted
+        }
+    };
+    let groups = groups.iter().map(|(print, _)| (*print).clone()).zip(parted.drain(..)).collect::<Vec<_>>();
     let alone = groups.len() == 1 && !others;
     groups.into_iter().map(|(print, contacts)| (client(print, &contacts, alone), contacts)).collect()
 }
