@@ -3,18 +3,42 @@
 
 use super::{CodecError, LARGE, ONE_BYTE, Packed, RECENT, Recent, SHORT};
 use serde::ser::{self, Serialize};
-use std::ops::Range;
 
 /// Places of a writer's recent texts, a few for each so that seldom two meet.
 const PLACES: usize = 4 * RECENT;
+/// So few texts are compared one after the other: a great many clients have no more.
+const FEW: usize = 8;
+
+/// Where a text stands among the bytes, in as few of them as there are many of these.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    at: u32,
+    length: u32,
+}
+
+impl Span {
+    /// Of the text that ends at `end`. What stands too far behind to be told is none, and equal to no text.
+    fn before(end: usize, length: usize) -> Span {
+        let span = |(at, length)| Span { at, length };
+        u32::try_from(end - length)
+            .ok()
+            .zip(u32::try_from(length).ok())
+            .map_or(Span { at: 0, length: 0 }, span)
+    }
+
+    fn of(self, bytes: &[u8]) -> Option<&[u8]> {
+        bytes.get(self.at as usize..)?.get(..self.length as usize)
+    }
+}
 
 /// Writes values one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     /// What was written. Who takes it away goes on with another writer: what comes next is told by what stands here.
     pub(crate) bytes: Vec<u8>,
-    recent: Recent<Range<usize>>,
-    /// By a text's hash, where among the recent ones it may be; one of two that meet is written anew.
+    recent: Recent<Span>,
+    /// By a text's hash, where among the recent ones it may be; one of two that meet is written anew. Empty as long as there are
+    /// few.
     places: Vec<u8>,
     last: i64,
     /// Bytes that values of one record are packed into; they never reach back over records.
@@ -35,7 +59,7 @@ impl Writer {
 
     /// Bytes in memory, the state included.
     pub(crate) fn size(&self) -> usize {
-        let recent = self.recent.texts.capacity() * size_of::<Range<usize>>();
+        let recent = self.recent.texts.capacity() * size_of::<Span>();
         self.bytes.capacity() + recent + self.places.capacity()
     }
 
@@ -81,24 +105,45 @@ impl Writer {
         if text.len() <= SHORT {
             return self.new_text(text);
         }
-        if self.places.is_empty() {
-            self.places.resize(PLACES, 0);
-        }
-        let place = rapidhash::v3::rapidhash_v3(text.as_bytes()) as usize % PLACES;
-        let known = usize::from(self.places[place]);
-        let at = self.recent.get(known).cloned();
-        if at.is_some_and(|at| self.bytes.get(at) == Some(text.as_bytes())) {
+        let is =
+            |span: &Span| span.length as usize == text.len() && span.of(&self.bytes) == Some(text.as_bytes());
+        let known = if self.places.is_empty() {
+            self.recent.texts.iter().position(is)
+        } else {
+            let at = usize::from(self.places[place(text.as_bytes())]);
+            self.recent.get(at).is_some_and(is).then_some(at)
+        };
+        if let Some(known) = known {
             return self.number((known as u64) << 1 | 1);
         }
         self.new_text(text);
-        let end = self.bytes.len();
-        self.places[place] = self.recent.push(end - text.len()..end) as u8;
+        let at = self.recent.push(Span::before(self.bytes.len(), text.len()));
+        self.note(at);
+    }
+
+    /// Notes the place of a recent text.
+    fn note(&mut self, at: usize) {
+        if self.places.is_empty() {
+            if self.recent.texts.len() <= FEW {
+                return;
+            }
+            self.places.resize(PLACES, 0);
+            (0..at).for_each(|earlier| self.note(earlier));
+        }
+        if let Some(text) = self.recent.get(at).and_then(|span| span.of(&self.bytes)) {
+            self.places[place(text)] = at as u8;
+        }
     }
 
     fn new_text(&mut self, text: &str) {
         self.number((text.len() as u64) << 1);
         self.bytes.extend_from_slice(text.as_bytes());
     }
+}
+
+/// A text's place by its hash.
+fn place(text: &[u8]) -> usize {
+    rapidhash::v3::rapidhash_v3(text) as usize % PLACES
 }
 
 macro_rules! refuse {
