@@ -378,8 +378,8 @@ pub enum RpcId {
 /// One JSON-RPC message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Message {
-    /// A request.
-    Request(RpcRequest),
+    /// A request. It says the most by far, and most messages are answers.
+    Request(Box<RpcRequest>),
     /// A notification.
     Notification(RpcNotification),
     /// A response.
@@ -494,7 +494,7 @@ pub enum RpcOutcome {
         /// Digest of the server's capabilities.
         capabilities: Option<Digest>,
         /// `serverInfo`.
-        server: Option<ClientInfo>,
+        server: Option<Box<ClientInfo>>,
     },
     /// `tools/list` result: what each tool declares of itself.
     Tools(Vec<ToolHints>),

@@ -76,7 +76,8 @@ fn of_message(message: &mut Message) {
                 each([&mut initialize.protocol_version]);
                 of_client(&mut initialize.client);
             }
-            let RpcRequest { protocol_version, idempotency_key, task, traceparent, client, .. } = request;
+            let RpcRequest { protocol_version, idempotency_key, task, traceparent, client, .. } =
+                &mut **request;
             each([protocol_version, idempotency_key, task, traceparent]);
             of_client(client);
         }
@@ -96,7 +97,7 @@ fn of_outcome(outcome: &mut RpcOutcome) {
     match outcome {
         RpcOutcome::Initialized { protocol_version, server, .. } => {
             each([protocol_version]);
-            of_client(server);
+            server.iter_mut().for_each(|server| of_info(server));
         }
         RpcOutcome::Tools(tools) => tools.iter_mut().for_each(|hints| cut(&mut hints.tool)),
         RpcOutcome::Task(task) => cut(task),
@@ -106,10 +107,12 @@ fn of_outcome(outcome: &mut RpcOutcome) {
 }
 
 fn of_client(client: &mut Option<ClientInfo>) {
-    if let Some(ClientInfo { name, version }) = client {
-        cut(name);
-        cut(version);
-    }
+    client.iter_mut().for_each(of_info);
+}
+
+fn of_info(ClientInfo { name, version }: &mut ClientInfo) {
+    cut(name);
+    cut(version);
 }
 
 fn of_id(id: &mut RpcId) {

@@ -214,7 +214,7 @@ fn head(text: &str) -> Option<Message> {
     if let Some(call) = &mut request.call {
         call.arguments = Arguments::Unreadable(Unreadable::Truncated);
     }
-    Some(Message::Request(request))
+    Some(Message::Request(Box::new(request)))
 }
 
 /// A JSON-RPC message. Its parameters or its result are most of it, and are read where they stand.
@@ -282,7 +282,7 @@ fn message_of(text: &str, keep: Keep) -> Result<Message, Unreadable> {
     if let Some(method) = text_of(envelope.method) {
         let params = envelope.params.unwrap_or_default();
         return Ok(match envelope.id {
-            Some(id) => Message::Request(request(method, Some(id), &params, keep)),
+            Some(id) => Message::Request(Box::new(request(method, Some(id), &params, keep))),
             None => {
                 Message::Notification(RpcNotification { method, cancels: params.request_id.and_then(id_of) })
             }
@@ -415,7 +415,7 @@ fn outcome(result: &Outcome<'_>) -> RpcOutcome {
         return RpcOutcome::Initialized {
             protocol_version: text_of(result.protocol_version),
             capabilities: result.capabilities.and_then(|raw| canonical_digest(raw.get())),
-            server: client_info(result.server_info),
+            server: client_info(result.server_info).map(Box::new),
         };
     }
     if let Some(tools) = owned::<Vec<Tool>>(result.tools) {

@@ -90,7 +90,7 @@ impl Contact {
     /// The requests among them.
     pub fn requests(&self) -> impl Iterator<Item = &RpcRequest> {
         self.messages().iter().filter_map(|message| match message {
-            Message::Request(request) => Some(request),
+            Message::Request(request) => Some(&**request),
             _ => None,
         })
     }
@@ -297,7 +297,7 @@ fn call_of_headers(exchange: &mut Exchange) {
     });
     if !method.starts_with("notifications/") {
         let request = RpcRequest { method, call, ..RpcRequest::default() };
-        exchange.request.body = Body::Messages(vec![Message::Request(request)]);
+        exchange.request.body = Body::Messages(vec![Message::Request(Box::new(request))]);
     }
 }
 

@@ -159,7 +159,7 @@ impl Asked<'_> {
             status: None,
             request: Request {
                 session: self.session,
-                body: Body::Messages(vec![Message::Request(self.request.clone())]),
+                body: Body::Messages(vec![Message::Request(Box::new(self.request.clone()))]),
                 ..Request::default()
             },
             response: Response { session: self.minted, body, ..Response::default() },

@@ -127,7 +127,8 @@ impl Coverage {
     }
 
     fn count_message(&mut self, message: &Message) {
-        let Message::Request(RpcRequest { id, method, call, .. }) = message else { return };
+        let Message::Request(request) = message else { return };
+        let RpcRequest { id, method, call, .. } = &**request;
         if &**method == "tools/call" {
             self.count_call(call.as_ref(), id.is_some());
         }

@@ -216,7 +216,7 @@ impl Line {
         Some(LoggedMessage {
             session: self.session(row, absent),
             to_server: self.to_server,
-            message: Message::Request(request),
+            message: Message::Request(Box::new(request)),
         })
     }
 

@@ -166,10 +166,10 @@ impl Parts {
             let told =
                 format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"{method}\",\"params\":{params}}}");
             if let Ok(Message::Request(full)) = rpc::read_message(told.as_bytes(), keep) {
-                request = RpcRequest { id: request.id, ..full };
+                request = RpcRequest { id: request.id, ..*full };
             }
         }
-        Some(Message::Request(request))
+        Some(Message::Request(Box::new(request)))
     }
 
     fn call(&self, row: &Row<'_>, keep: Keep) -> Option<ToolCall> {

@@ -9,10 +9,8 @@ fn one(text: &str) -> Message {
 }
 
 fn call(text: &str) -> ToolCall {
-    match one(text) {
-        Message::Request(RpcRequest { call: Some(call), .. }) => call,
-        other => panic!("{text}: {other:?}"),
-    }
+    let Message::Request(request) = one(text) else { panic!("{text}") };
+    request.call.unwrap_or_else(|| panic!("{text}"))
 }
 
 #[test]
