@@ -25,7 +25,7 @@ use crate::long;
 use crate::mapping::CallMark;
 use crate::order::{moment, until};
 use crate::quick::{HashMap, HashSet};
-use crate::skim::{Along, Skim};
+use crate::skim::Skimmed;
 use crate::source::Recall;
 use crate::table::Tables;
 use crate::verdict::{self, Counts, Heard, Part, Tally, Whole};
@@ -49,8 +49,8 @@ pub(crate) type Emit<'e> = dyn FnMut(Finding) + Send + 'e;
 pub(crate) enum Entry {
     /// One that was read in full.
     Event(Box<Event>, CallMark),
-    /// An ordinary one, with what goes along.
-    Skim(Skim, Along),
+    /// An ordinary one.
+    Skim(Box<Skimmed>),
 }
 
 impl Entry {
@@ -58,7 +58,7 @@ impl Entry {
     pub(crate) fn moment(&self) -> Nanos {
         match self {
             Entry::Event(event, _) => moment(event),
-            Entry::Skim(skim, _) => skim.start,
+            Entry::Skim(one) => one.skim.start,
         }
     }
 }
@@ -257,7 +257,7 @@ impl Common {
     fn note(&mut self, entry: &Entry) {
         let key = match entry {
             Entry::Event(event, _) => route::client(event),
-            Entry::Skim(skim, _) => skim.client,
+            Entry::Skim(one) => one.skim.client,
         };
         self.several |= key.is_some() && self.first.is_some() && key != self.first;
         self.first = self.first.or(key);
@@ -423,9 +423,9 @@ impl<'p> Ledger<'p> {
         for Slot { entry, .. } in self.first.iter().take(self.terms.small.saturating_add(1)) {
             match entry {
                 Entry::Event(event, _) => events.push((**event).clone()),
-                Entry::Skim(skim, along) => {
-                    let text = along.text.as_deref();
-                    docket::recall(recall, formats, *keep, skim, text, &mut |event| events.push(event));
+                Entry::Skim(one) => {
+                    let text = one.along.text.as_deref();
+                    docket::recall(recall, formats, *keep, &one.skim, text, &mut |event| events.push(event));
                 }
             }
         }
@@ -439,8 +439,8 @@ impl<'p> Ledger<'p> {
         self.pass(entry.moment(), emit);
         match &entry {
             Entry::Event(event, _) => route::note(event, &mut self.whole),
-            Entry::Skim(skim, _) => {
-                let plan = self.again.formats.get(usize::from(skim.format)).plan();
+            Entry::Skim(one) => {
+                let plan = self.again.formats.get(usize::from(one.skim.format)).plan();
                 plan.into_iter().for_each(|plan| self.whole.given.note_vantage(plan.vantage()));
             }
         }
@@ -473,24 +473,28 @@ impl<'p> Ledger<'p> {
                 self.routes.common(open)
             }
             (None, Entry::Event(event, _)) => self.routes.find(event, open),
-            (None, Entry::Skim(skim, _)) => self.routes.find_skim(skim, open),
+            (None, Entry::Skim(one)) => self.routes.find_skim(&one.skim, open),
         };
         let client = self.clients[index as usize].as_mut().expect("a route leads to a client that waits");
-        let before = client.size();
-        match &entry {
+        // A text that makes room for a shorter one can leave a writer smaller than before.
+        let (before, after) = match &entry {
             Entry::Event(event, mark) => {
+                let before = client.writer.size();
                 docket::write(&mut client.writer, event, *mark, counted);
                 client.note(at, until(event), counted);
+                (before, client.writer.size())
             }
-            Entry::Skim(skim, along) => {
+            Entry::Skim(one) => {
+                let Skimmed { skim, along } = &**one;
+                let before = client.skims.capacity();
                 skim.write(&along.ids, along.text.as_deref(), &mut client.skims);
                 client.note(at, skim.end, counted);
+                (before, client.skims.capacity())
             }
-        }
+        };
         let records = client.records;
         self.common.iter_mut().for_each(|common| common.records = records as usize);
-        // A text that makes room for a shorter one can leave a writer smaller than before.
-        self.held = self.held + client.size() - before;
+        self.held = self.held + after - before;
         if records >= Ledger::MOST && self.common.is_none() {
             self.judge(&[(index, Cut::Past)], Why::Size, emit);
         }
@@ -715,9 +719,9 @@ impl<'p> Ledger<'p> {
         for slot in std::mem::take(&mut self.first) {
             match slot.entry {
                 Entry::Event(event, _) => events.push(*event),
-                Entry::Skim(skim, along) => {
-                    let text = along.text.as_deref();
-                    docket::recall(recall, formats, *keep, &skim, text, &mut |event| events.push(event));
+                Entry::Skim(one) => {
+                    let text = one.along.text.as_deref();
+                    docket::recall(recall, formats, *keep, &one.skim, text, &mut |event| events.push(event));
                 }
             }
         }

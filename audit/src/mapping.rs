@@ -16,6 +16,7 @@ pub mod json;
 mod level;
 mod line;
 mod literal;
+mod marks;
 mod message;
 mod pairs;
 mod party;
@@ -31,7 +32,7 @@ mod upstream;
 mod value;
 
 pub use field::{Compiler, Row, Test, Value, all, expression, paths};
-pub(crate) use glance::{CallMark, Glance, info_mark};
+pub(crate) use glance::{CallMark, Desk, Glance, info_mark};
 pub use plan::Plan;
 pub(crate) use value::base64;
 

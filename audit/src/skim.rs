@@ -176,6 +176,15 @@ pub(crate) struct Along {
     pub(crate) text: Option<Box<[u8]>>,
 }
 
+/// A skim with what goes along, on its way to a judgement: it is handed on a few times, and put in order.
+#[derive(Debug)]
+pub(crate) struct Skimmed {
+    /// The record at a glance.
+    pub(crate) skim: Skim,
+    /// What goes along.
+    pub(crate) along: Along,
+}
+
 /// The same as it stands in a skim's bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside<'b> {

@@ -11,9 +11,9 @@ use super::unread;
 use crate::cost::{Costs, Stage};
 use crate::event::{Event, Place};
 use crate::ledger::Entry;
-use crate::mapping::{CallMark, Glance};
+use crate::mapping::{CallMark, Desk, Glance};
 use crate::run::{FileSummary, Problem};
-use crate::skim::Along;
+use crate::skim::{Along, Skimmed};
 use crate::source::{self, Batch, Limits, Record, Refusal, Source, Troubles};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -428,19 +428,21 @@ impl Usual<'_> {
 
     /// The entries of some records of a batch, and the places of those that the reader refused; the first is `from`.
     fn read(&self, records: &[Record<'_>], from: usize, batch: &Batch) -> (Vec<Entry>, Vec<usize>) {
-        let (mut entries, mut refused, mut ids) = (Vec::with_capacity(records.len()), Vec::new(), Vec::new());
+        let (mut entries, mut refused) = (Vec::with_capacity(records.len()), Vec::new());
+        let mut desk = Desk::default();
         for (i, record) in records.iter().map(|record| record.sealed()).enumerate() {
             let mut mark = CallMark::Unknown;
             if let (Some(format), FileReader::Plan(plan)) = (self.glances, self.reader)
                 && batch.stands(from + i)
             {
-                match plan.glance(&record, format, &mut ids) {
+                match plan.glance(&record, format, &mut desk) {
                     Glance::Ordinary(skim) if !self.again && record.bytes.len() > MOST_ALONG => {
                         mark = skim.mark();
                     }
                     Glance::Ordinary(skim) => {
                         let text = (!self.again).then(|| record.bytes.into());
-                        entries.push(Entry::Skim(skim, Along { ids: ids.as_slice().into(), text }));
+                        let along = Along { ids: desk.ids.as_slice().into(), text };
+                        entries.push(Entry::Skim(Box::new(Skimmed { skim, along })));
                         continue;
                     }
                     Glance::Loud(call) => mark = call,

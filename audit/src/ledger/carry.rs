@@ -9,7 +9,7 @@ use crate::event::{Event, Nanos};
 use crate::join::{Clocks, Known};
 use crate::order::{Order, moment, until};
 use crate::quick::HashMap;
-use crate::skim::{Along, Skim};
+use crate::skim::{Along, Skim, Skimmed};
 use std::collections::BTreeMap;
 
 /// How long what was told is kept in mind after it, in nanoseconds of log time: what a finding rests on is forgotten long before.
@@ -175,7 +175,7 @@ impl Ledger<'_> {
             }));
             entries.extend(docket::skims(&skims).map(|(skim, beside)| {
                 let along = Along { ids: beside.ids().collect(), text: beside.text.map(Into::into) };
-                (Order::of_skim(&skim), Entry::Skim(skim, along), skim.counted)
+                (Order::of_skim(&skim), Entry::Skim(Box::new(Skimmed { skim, along })), skim.counted)
             }));
         }
         (self.clients, self.free, self.held) = (Vec::new(), Vec::new(), 0);
@@ -229,7 +229,7 @@ impl Ledger<'_> {
                 Entry::Event(event, mark) => {
                     records.push(Waits { event: *event, mark: docket::code(mark), stage });
                 }
-                Entry::Skim(skim, along) => recall(&skim, along.text.as_deref(), stage, &mut records),
+                Entry::Skim(one) => recall(&one.skim, one.along.text.as_deref(), stage, &mut records),
             }
         }
         records

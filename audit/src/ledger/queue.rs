@@ -285,7 +285,7 @@ fn in_order(slots: &mut [Slot]) {
 fn order(entry: &Entry) -> Order {
     match entry {
         Entry::Event(event, _) => Order::of(event),
-        Entry::Skim(skim, _) => Order::of_skim(skim),
+        Entry::Skim(one) => Order::of_skim(&one.skim),
     }
 }
 
@@ -302,8 +302,8 @@ fn weight(entry: &Entry) -> u32 {
     use crate::event::What;
     const SLOT: usize = 300;
     let bytes = match entry {
-        Entry::Skim(_, along) => {
-            SLOT + along.ids.len() * 4 + along.text.as_ref().map_or(0, |text| text.len())
+        Entry::Skim(one) => {
+            SLOT + one.along.ids.len() * 4 + one.along.text.as_ref().map_or(0, |text| text.len())
         }
         Entry::Event(event, _) => match &event.what {
             What::Exchange(exchange) => {

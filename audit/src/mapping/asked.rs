@@ -5,6 +5,7 @@
 
 use super::json::{self, Broken};
 use super::level::{self, Word};
+use super::marks::Script;
 use super::shape;
 use crate::adapter::rpc;
 use crate::event::RpcId;
@@ -12,6 +13,7 @@ use crate::long::LONG;
 use crate::skim::{self, Kind};
 use memchr::memmem::Finder;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// What a request's body says.
@@ -62,10 +64,21 @@ impl<'b> Asked<'b> {
     /// Reads a request's message in one pass; none if it is a batch, no JSON-RPC, says something twice, or (`DEEP`) is
     /// written in a way that has to be undone first.
     pub(super) fn read<const DEEP: bool>(text: &'b str) -> Option<Asked<'b>> {
-        let start = text.len() - text.trim_ascii_start().len();
+        Self::read_part::<DEEP>(text, 0..text.len())
+    }
+
+    /// The same for a part of a text.
+    pub(super) fn read_part<const DEEP: bool>(
+        script: impl Script<'b>,
+        part: Range<usize>,
+    ) -> Option<Asked<'b>> {
+        let text = script.text();
+        let start = part.end - text.get(part.clone())?.trim_ascii_start().len();
         let mut asked = Asked::default();
-        let end = level::members::<DEEP>(text, start, |key, at| asked.member::<DEEP>(text, key, at)).ok()?;
-        (asked.method.is_some() && text[end..].trim_ascii().is_empty()).then_some(asked)
+        let end =
+            level::members::<DEEP>(script, start, |key, at| asked.member::<DEEP>(script, key, at)).ok()?;
+        let over = text.get(end..part.end).is_some_and(|rest| rest.trim_ascii().is_empty());
+        (asked.method.is_some() && over).then_some(asked)
     }
 
     /// The hash of the call that it is, if it is one.
@@ -89,26 +102,32 @@ impl<'b> Asked<'b> {
         }
     }
 
-    fn member<const DEEP: bool>(&mut self, text: &'b str, key: Word<'_>, at: usize) -> Result<usize, Broken> {
+    fn member<const DEEP: bool>(
+        &mut self,
+        script: impl Script<'b>,
+        key: Word<'_>,
+        at: usize,
+    ) -> Result<usize, Broken> {
+        let text = script.text();
         self.once(key, 0, OF_MESSAGE)?;
         match key.text {
             "params" if text.as_bytes().get(at) == Some(&b'{') => {
-                return level::members::<DEEP>(text, at, |key, at| self.parameter::<DEEP>(text, key, at));
+                return level::members::<DEEP>(script, at, |key, at| self.parameter::<DEEP>(script, key, at));
             }
             "method" => {
-                let (name, end) = plain::<DEEP>(text, at)?;
+                let (name, end) = plain::<DEEP>(script, at)?;
                 self.method = Some(name);
                 return Ok(end);
             }
             "params" | "result" | "error" => return Err(Broken::Foreign),
             "id" if matches!(text.as_bytes().get(at), Some(b'"' | b'\\')) => {
-                let (id, end) = plain::<DEEP>(text, at)?;
+                let (id, end) = plain::<DEEP>(script, at)?;
                 (self.id, self.has_id) = (Some(RpcId::String(id.into())), true);
                 return Ok(end);
             }
             _ => {}
         }
-        let end = level::skip::<DEEP>(text, at)?;
+        let end = level::skip::<DEEP>(script, at)?;
         if key.text == "id" && text[at..end] != *"null" {
             (self.id, self.has_id) = (rpc::id_of(json::no_string(text, at, end)), true);
         }
@@ -117,35 +136,36 @@ impl<'b> Asked<'b> {
 
     fn parameter<const DEEP: bool>(
         &mut self,
-        text: &'b str,
+        script: impl Script<'b>,
         key: Word<'_>,
         at: usize,
     ) -> Result<usize, Broken> {
+        let text = script.text();
         self.once(key, OF_MESSAGE, NAMES.len())?;
         match key.text {
             "arguments" => {
-                let (hash, end) = shape::of::<DEEP>(text, at)?;
+                let (hash, end) = shape::of::<DEEP>(script, at)?;
                 // `null` is as good as absent.
                 self.arguments = Some(hash).filter(|_| text[at..end] != *"null");
                 return Ok(end);
             }
             "name" => {
-                let (name, end) = plain::<DEEP>(text, at)?;
+                let (name, end) = plain::<DEEP>(script, at)?;
                 self.tool = Some(name);
                 return Ok(end);
             }
             "clientInfo" => {
-                let (client, end) = client::<DEEP>(text, at)?;
+                let (client, end) = client::<DEEP>(script, at)?;
                 self.client = Some(client);
                 return Ok(end);
             }
             _ => {}
         }
-        let end = level::skip::<DEEP>(text, at)?;
+        let end = level::skip::<DEEP>(script, at)?;
         let value = &text[at..end];
         match key.text {
             "inputResponses" | "requestState" if value != "null" => {
-                let hash = shape::of::<DEEP>(text, at)?.0.rotate_left(key.text.len() as u32);
+                let hash = shape::of::<DEEP>(script, at)?.0.rotate_left(key.text.len() as u32);
                 self.more = self.more.wrapping_add(hash);
             }
             // What decides the era or names the client makes a record one to read; the rest of it decides nothing.
@@ -177,8 +197,8 @@ impl<'b> Asked<'b> {
 }
 
 /// A string's value and its end.
-fn plain<const DEEP: bool>(text: &str, at: usize) -> Result<(Cow<'_, str>, usize), Broken> {
-    let (word, end) = level::word::<DEEP>(text, at)?;
+fn plain<'a, const DEEP: bool>(script: impl Script<'a>, at: usize) -> Result<(Cow<'a, str>, usize), Broken> {
+    let (word, end) = level::word::<DEEP>(script, at)?;
     let value = match word.plain {
         true => Cow::Borrowed(word.text),
         false => Cow::Owned(word.undone::<DEEP>().ok_or(Broken::Foreign)?),
@@ -187,20 +207,21 @@ fn plain<const DEEP: bool>(text: &str, at: usize) -> Result<(Cow<'_, str>, usize
 }
 
 /// Hashes of `clientInfo`: of its name, and of all.
-fn client<const DEEP: bool>(text: &str, at: usize) -> Result<((u32, u32), usize), Broken> {
+fn client<'a, const DEEP: bool>(script: impl Script<'a>, at: usize) -> Result<((u32, u32), usize), Broken> {
+    let text = script.text();
     let (mut name, mut version) = (0, 0);
-    let end = level::members::<DEEP>(text, at, |key, at| {
+    let end = level::members::<DEEP>(script, at, |key, at| {
         let target = match key.text {
             "name" => &mut name,
             "version" => &mut version,
             _ if !key.plain => return Err(Broken::Foreign),
-            _ => return level::skip::<DEEP>(text, at),
+            _ => return level::skip::<DEEP>(script, at),
         };
         if !matches!(text.as_bytes().get(at), Some(b'"' | b'\\')) {
             *target = 1;
-            return level::skip::<DEEP>(text, at);
+            return level::skip::<DEEP>(script, at);
         }
-        let (value, end) = plain::<DEEP>(text, at)?;
+        let (value, end) = plain::<DEEP>(script, at)?;
         if value.len() > LONG {
             return Err(Broken::Foreign);
         }

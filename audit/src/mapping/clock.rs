@@ -8,20 +8,15 @@ pub const SECOND: Nanos = 1_000_000_000;
 
 /// RFC 3339 and its kin (`T` or a blank, any fraction, `Z`, an offset, or no zone): time, and whether it had a zone.
 pub fn rfc3339(text: &str) -> Option<(Nanos, bool)> {
-    let b = text.as_bytes();
-    if b.len() < 19
-        || b[4] != b'-'
-        || b[7] != b'-'
-        || !matches!(b[10], b'T' | b't' | b' ')
-        || b[13] != b':'
-        || b[16] != b':'
-    {
+    let (b, rest) = text.as_bytes().split_first_chunk::<19>()?;
+    let dashes = b[4] == b'-' && b[7] == b'-' && b[13] == b':' && b[16] == b':';
+    if !dashes || !matches!(b[10], b'T' | b't' | b' ') {
         return None;
     }
-    let year = two(b, 0)? * 100 + two(b, 2)?;
-    let day = days(year, two(b, 5)?, two(b, 8)?)?;
-    let clock = seconds(two(b, 11)?, two(b, 14)?, two(b, 17)?)?;
-    let (fraction, rest) = fraction(&b[19..])?;
+    let year = two(b[0], b[1])? * 100 + two(b[2], b[3])?;
+    let day = days(year, two(b[5], b[6])?, two(b[8], b[9])?)?;
+    let clock = seconds(two(b[11], b[12])?, two(b[14], b[15])?, two(b[17], b[18])?)?;
+    let (fraction, rest) = fraction(rest)?;
     let (offset, zoned) = zone(rest)?;
     Some((at(day, clock - offset, fraction)?, zoned))
 }
@@ -102,23 +97,38 @@ pub fn whole(text: &str) -> Option<u64> {
 
 /// Digits with at most one point among them, as nearly all numbers are written; none for every other way to write one.
 fn plain(text: &str, unit: Nanos) -> Option<Nanos> {
-    let bytes = text.as_bytes();
-    let whole = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
+    let (nanos, rest) = digits(text.as_bytes());
+    let whole = text.len() - rest.len();
     if whole == 0 || whole > 18 {
         return None;
     }
-    let nanos = number(&bytes[..whole])?.checked_mul(unit)?;
-    match &bytes[whole..] {
-        [] => Some(nanos),
-        [b'.', part @ ..] if part.iter().all(u8::is_ascii_digit) => {
+    let nanos = nanos.checked_mul(unit)?;
+    let [b'.', part @ ..] = rest else { return rest.is_empty().then_some(nanos) };
+    let (decimals, []) = digits(part) else { return None };
+    // Digits beyond a nanosecond are dropped.
+    match TENS.get(part.len()).filter(|ten| unit % **ten == 0) {
+        Some(ten) => nanos.checked_add(decimals.checked_mul(unit / ten)?),
+        None => {
             let mut place = unit;
             part.iter().try_fold(nanos, |nanos, digit| {
                 place /= 10;
                 nanos.checked_add(place * i64::from(digit - b'0'))
             })
         }
-        _ => None,
     }
+}
+
+/// The digits that a text begins with, as a number (of more than 18 digits: any), and what stands behind them.
+#[inline]
+fn digits(text: &[u8]) -> (i64, &[u8]) {
+    let (mut number, mut rest) = (0i64, text);
+    while let [byte, behind @ ..] = rest
+        && byte.is_ascii_digit()
+    {
+        number = number.wrapping_mul(10).wrapping_add(i64::from(byte - b'0'));
+        rest = behind;
+    }
+    (number, rest)
 }
 
 /// `1.786698065E9`, as some JSON encoders write large floats.
@@ -207,10 +217,9 @@ fn number(digits: &[u8]) -> Option<i64> {
     digits.iter().try_fold(0i64, |n, d| d.is_ascii_digit().then(|| n * 10 + i64::from(d - b'0')))
 }
 
-/// The two digits at `at`.
+/// Two digits as a number.
 #[inline]
-fn two(b: &[u8], at: usize) -> Option<i64> {
-    let [tens, ones] = b.get(at..)?.first_chunk::<2>()?;
+fn two(tens: u8, ones: u8) -> Option<i64> {
     let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
     (tens < 10 && ones < 10).then(|| i64::from(tens * 10 + ones))
 }
@@ -305,6 +314,23 @@ mod tests {
             assert_eq!(clf(&local).is_some(), is_one, "{zone}");
             assert_eq!(common_log_time(&local).is_some(), is_one, "{zone}");
             assert_eq!(slashed(&format!("2026/08/14 09:00:05 {zone}")).is_some(), is_one, "{zone}");
+        }
+    }
+
+    #[test]
+    fn decimals_are_read_exactly() {
+        for (text, unit, nanos) in [
+            ("198.102", 1_000_000, Some(198_102_000)),
+            ("0.5", SECOND, Some(500_000_000)),
+            ("1.", SECOND, Some(SECOND)),
+            ("1.23456789012", SECOND, Some(1_234_567_890)),
+            ("7.9", 1, Some(7)),
+            ("0.1234567890123456789012", 60 * SECOND, Some(7_407_407_340)),
+            ("9223372036.9", SECOND, None),
+            ("1.2.3", SECOND, None),
+            ("", SECOND, None),
+        ] {
+            assert_eq!(epoch(text, unit), nanos, "{text}");
         }
     }
 

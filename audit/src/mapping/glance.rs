@@ -4,7 +4,9 @@
 use super::asked::Asked;
 use super::exchange::ExchangeParts;
 use super::field::{Row, Value, all};
+use super::marks::{Marked, Marks};
 use super::plan::Plan;
+use super::slot::{self, Slots};
 use super::stream::EventParts;
 use super::upstream::Only;
 use super::{ending, message, party};
@@ -44,18 +46,43 @@ impl Plan {
         exchange && !self.unpacks() && self.pattern.is_none() && !self.sampled
     }
 
-    /// Looks at a record of a plan that [`Plan::can_glance`]; `format` is its index. The hashes of event ids go to `ids`,
-    /// which is cleared first.
-    pub(crate) fn glance(&self, record: &Record<'_>, format: u16, ids: &mut Vec<u32>) -> Glance {
+    /// Looks at a record of a plan that [`Plan::can_glance`]; `format` is its index. The hashes of event ids are then on the
+    /// desk.
+    pub(crate) fn glance(&self, record: &Record<'_>, format: u16, desk: &mut Desk) -> Glance {
+        let Desk { ids, marks, slots, of_events } = desk;
         ids.clear();
-        let (Ok(row), Some(exchange)) = (self.row(record), &self.exchange) else {
+        let (Ok(text), Some(exchange)) = (simdutf8::basic::from_utf8(record.bytes), &self.exchange) else {
             return Glance::Loud(CallMark::Unknown);
         };
+        let text = marks.of(text);
+        let mut row = Row { slots: slot::again(std::mem::take(slots)), texts: Vec::new(), groups: None };
+        let mut events = slot::again(std::mem::take(of_events));
+        let glance = match self.collect(text, &mut row.slots) {
+            Ok(()) => self.glance_at(exchange, &Seen { text, row: &row, record }, format, ids, &mut events),
+            Err(_) => Glance::Loud(CallMark::Unknown),
+        };
+        *slots = slot::again(row.slots);
+        *of_events = slot::again(events);
+        glance
+    }
+
+    fn glance_at<'r>(
+        &self,
+        exchange: &ExchangeParts,
+        seen: &Seen<'_, 'r>,
+        format: u16,
+        ids: &mut Vec<u32>,
+        events: &mut Slots<'r>,
+    ) -> Glance {
+        let Seen { text, row, record } = *seen;
         // Mostly the body is a string, and can be read as it stands there.
-        let within = exchange.request.body.within(&row).and_then(Asked::read::<true>);
+        let within = exchange.request.body.within(row).and_then(|body| {
+            let at = text.place_of(body)?;
+            Asked::read_part::<true>(text, at..at + body.len())
+        });
         let body = match &within {
             Some(_) => None,
-            None => exchange.request.body.json(&row, &self.absent),
+            None => exchange.request.body.json(row, &self.absent),
         };
         let asked = match (within, &body) {
             (None, Some(text)) => match Asked::read::<false>(text) {
@@ -66,47 +93,48 @@ impl Plan {
         };
         let call = asked.as_ref().and_then(Asked::call);
         let mark = call.map_or(CallMark::None, CallMark::One);
-        if record.bytes.len() > LONG && is_long(exchange, &row, asked.as_ref()) {
+        if record.bytes.len() > LONG && is_long(exchange, row, asked.as_ref()) {
             return Glance::Loud(mark);
         }
-        let seen = self.ordinary(exchange, &row, record, asked.as_ref(), ids);
-        let (Some(seen), Ok(length)) = (seen, u32::try_from(record.bytes.len())) else {
+        let said = self.ordinary(exchange, seen, asked.as_ref(), ids, events);
+        let (Some(said), Ok(length)) = (said, u32::try_from(record.bytes.len())) else {
             return Glance::Loud(mark);
         };
         let of_call = asked.as_ref().filter(|_| call.is_some()).and_then(|asked| asked.tool.as_deref());
-        let (client, who, agent) = self.identity.mark(&row, &self.absent);
-        let opened = asked.as_ref().and_then(|asked| asked.client).filter(|_| seen.kind == Kind::Initialize);
+        let (client, who, agent) = self.identity.mark(row, &self.absent);
+        let opened = asked.as_ref().and_then(|asked| asked.client).filter(|_| said.kind == Kind::Initialize);
         // Beside a user agent the version tells no programs apart.
         let opened = opened.map(|(name, all)| if agent { name } else { all });
         Glance::Ordinary(Skim {
             origin: record.origin,
             length,
             format,
-            kind: seen.kind,
-            start: seen.start,
-            end: seen.end,
-            session: seen.session,
+            kind: said.kind,
+            start: said.start,
+            end: said.end,
+            session: said.session,
             client,
             tool: of_call.map(route::hash),
             who,
-            version: seen.version,
-            instance: seen.instance,
-            asked: seen.asked,
+            version: said.version,
+            instance: said.instance,
+            asked: said.asked,
             call: opened.or(call).unwrap_or(0),
-            bodies: seen.bodies,
+            bodies: said.bodies,
             counted: false,
         })
     }
 
     /// What an ordinary record says; none: it is not ordinary.
-    fn ordinary(
+    fn ordinary<'r>(
         &self,
         x: &ExchangeParts,
-        row: &Row<'_>,
-        record: &Record<'_>,
+        seen: &Seen<'_, 'r>,
         asked: Option<&Asked<'_>>,
         ids: &mut Vec<u32>,
-    ) -> Option<Seen> {
+        events: &mut Slots<'r>,
+    ) -> Option<Said> {
+        let Seen { row, record, .. } = *seen;
         let absent = &self.absent;
         let text = |value| Value::text(value, row, absent);
         if *record.shipped != Shipped::default() || !all(&x.when, row, absent) {
@@ -155,9 +183,9 @@ impl Plan {
         if (kind == Kind::Delete) == posted {
             return None;
         }
-        let bodies = answered(x, row, absent, asked, kind, ids)?;
+        let bodies = answered(x, seen, absent, asked, kind, ids, events)?;
         let id = asked.and_then(|asked| asked.id.as_ref());
-        Some(Seen {
+        Some(Said {
             kind,
             start,
             end,
@@ -183,8 +211,25 @@ fn is_long(x: &ExchangeParts, row: &Row<'_>, asked: Option<&Asked<'_>>) -> bool 
     asked || told.any(|(slot, raw)| raw.get().len() > LONG && !is_body(slot))
 }
 
+/// What a glance works with, and may use again for the next record.
+#[derive(Debug, Default)]
+pub(crate) struct Desk {
+    /// The hashes of the event ids that an ordinary record delivered.
+    pub(crate) ids: Vec<u32>,
+    marks: Marks,
+    slots: Slots<'static>,
+    of_events: Slots<'static>,
+}
+
+/// A record that is looked at.
+struct Seen<'s, 'r> {
+    text: Marked<'r>,
+    row: &'s Row<'r>,
+    record: &'s Record<'s>,
+}
+
 /// What an ordinary record says of its exchange.
-struct Seen {
+struct Said {
     kind: Kind,
     start: Nanos,
     end: Nanos,
@@ -202,14 +247,16 @@ pub(crate) fn info_mark(name: &str, version: &str, agent: bool) -> u32 {
 }
 
 /// Whether the response's messages are recorded; none if the response is not the one ordinary answer.
-fn answered(
+fn answered<'r>(
     x: &ExchangeParts,
-    row: &Row<'_>,
+    seen: &Seen<'_, 'r>,
     absent: &[String],
     asked: Option<&Asked<'_>>,
     kind: Kind,
     ids: &mut Vec<u32>,
+    slots: &mut Slots<'r>,
 ) -> Option<bool> {
+    let row = seen.row;
     let id = asked.and_then(|asked| asked.id.as_ref());
     let own = |response: &RpcResponse| {
         let plain = match &response.outcome {
@@ -254,7 +301,14 @@ fn answered(
         if told {
             return None;
         }
-        let (more, count) = listed(parts, &list, id, &own, streams, ids)?;
+        let mut listed =
+            Listed { parts, id, own: &own, streams, ids, answers: 0, messages: false, odd: false };
+        match seen.text.place_of(&list) {
+            Some(at) => parts.each_of(seen.text, at..at + list.len(), slots, |row, _| listed.take(row)),
+            None => parts.each(&list, |row, _| listed.take(row)),
+        }
+        .ok()?;
+        let (more, count) = (!listed.odd).then_some((listed.answers, listed.messages))?;
         answers += more;
         told = streams || count;
     }
@@ -281,41 +335,48 @@ fn message_of(message: &Message, own: &dyn Fn(&RpcResponse) -> bool) -> Option<u
     }
 }
 
-/// Answers among listed events, and whether any event holds a message.
-fn listed(
-    parts: &EventParts,
-    list: &str,
-    id: Option<&RpcId>,
-    own: &dyn Fn(&RpcResponse) -> bool,
+/// Events as a log lists them, and what was found among them.
+struct Listed<'l> {
+    parts: &'l EventParts,
+    id: Option<&'l RpcId>,
+    own: &'l dyn Fn(&RpcResponse) -> bool,
     streams: bool,
-    ids: &mut Vec<u32>,
-) -> Option<(usize, bool)> {
-    let (mut answers, mut messages, mut odd) = (0, false, false);
-    let each = |row: Option<&Row<'_>>, _: &str| {
+    ids: &'l mut Vec<u32>,
+    answers: usize,
+    /// An event holds a message.
+    messages: bool,
+    /// There is more to it than the one ordinary answer.
+    odd: bool,
+}
+
+impl Listed<'_> {
+    /// Takes an element; none: it is no object.
+    fn take(&mut self, row: Option<&Row<'_>>) {
         let Some(row) = row else {
-            odd = true;
+            self.odd = true;
             return;
         };
-        if streams && let Some(event) = parts.id.text(row, &[]) {
-            odd |= event.is_empty() || event.len() > LONG;
-            ids.push(skim::mark(&event));
+        let parts = self.parts;
+        if self.streams
+            && let Some(event) = parts.id.text(row, &[])
+        {
+            self.odd |= event.is_empty() || event.len() > LONG;
+            self.ids.push(skim::mark(&event));
         }
         if let Some(data) = parts.data.json(row, &[]) {
             if let Ok(message) = rpc::read_message(data.as_bytes(), Keep::default()) {
-                messages = true;
-                match message_of(&message, own) {
-                    Some(answer) => answers += answer,
-                    None => odd = true,
+                self.messages = true;
+                match message_of(&message, self.own) {
+                    Some(answer) => self.answers += answer,
+                    None => self.odd = true,
                 }
             }
         } else if parts.kind.text(row, &[]).is_some_and(|kind| kind == parts.response.as_str()) {
-            messages = true;
-            answers += 1;
-            odd |= !is_id(parts, row, id);
+            self.messages = true;
+            self.answers += 1;
+            self.odd |= !is_id(parts, row, self.id);
         }
-    };
-    parts.each(list, each).ok()?;
-    (!odd).then_some((answers, messages))
+    }
 }
 
 /// Whether a listed response names this request, in the type that the request gave its id.

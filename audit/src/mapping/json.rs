@@ -4,8 +4,10 @@
 //! The parser of the hot path stands behind this module alone. It was chosen by measurement: serde_json's borrowed raw
 //! values scan a wanted value once per level, this scans it once.
 
+use super::marks::Script;
 use super::scan;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Why a text is no JSON of the shape asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +42,13 @@ impl<'a> Raw<'a> {
             Some(inner) => Some(Cow::Borrowed(inner)),
             None => unescaped(self.text).map(Cow::Owned),
         }
+    }
+
+    /// Whether it is `null`.
+    #[inline]
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        self.text.as_bytes().first() == Some(&b'n')
     }
 
     /// The same for a string that has no escapes.
@@ -124,23 +133,24 @@ pub(crate) enum Cut<'a> {
 /// # Errors
 /// As [`members`].
 pub fn elements<'a>(json: &'a str, mut each: impl FnMut(Raw<'a>)) -> Result<(), Broken> {
-    whole_list(json, &mut |at| {
+    whole_list(json, 0..json.len(), &mut |at| {
         let (raw, end) = value_at(json, at)?;
         each(raw);
         Ok(end)
     })
 }
 
-/// Walks the list that `json` is: `each` gets the place of an element, and gives its end.
+/// Walks the list that a part of `json` is: `each` gets the place of an element, and gives its end.
 ///
 /// # Errors
 /// [`Broken`]: no list, or something stands behind it.
 pub(super) fn whole_list(
     json: &str,
+    part: Range<usize>,
     each: &mut impl FnMut(usize) -> Result<usize, Broken>,
 ) -> Result<(), Broken> {
-    let end = list(json, space(json.as_bytes(), 0), each)?;
-    finish(json, end)
+    let end = list(json, space(json.as_bytes(), part.start), each)?;
+    if space(json.as_bytes(), end) == part.end { Ok(()) } else { Err(Broken::Foreign) }
 }
 
 /// Walks the list at `at`; `each` gets the place of an element, and gives its end. Gives the list's.
@@ -205,9 +215,9 @@ pub(crate) fn object(
 /// # Errors
 /// [`Broken`]: no value begins there, or it has no end.
 #[inline]
-pub(crate) fn value_at(json: &str, at: usize) -> Result<(Raw<'_>, usize), Broken> {
-    let (end, plain) = end(json.as_bytes(), at)?;
-    Ok((Raw { text: &json[at..end], plain }, end))
+pub(crate) fn value_at<'a>(json: impl Script<'a>, at: usize) -> Result<(Raw<'a>, usize), Broken> {
+    let (end, plain) = end(json, at)?;
+    Ok((Raw { text: &json.text()[at..end], plain }, end))
 }
 
 /// A value that is no string, by its place and end.
@@ -221,8 +231,8 @@ pub(super) fn no_string(json: &str, at: usize, end: usize) -> Raw<'_> {
 /// # Errors
 /// As [`value_at`].
 #[inline]
-pub(super) fn skip(b: &[u8], at: usize) -> Result<usize, Broken> {
-    end(b, at).map(|(end, _)| end)
+pub(super) fn skip<'a>(json: impl Script<'a>, at: usize) -> Result<usize, Broken> {
+    end(json, at).map(|(end, _)| end)
 }
 
 /// What a number, `true`, `false` and `null` are written with.
@@ -238,10 +248,11 @@ const BARE: [bool; 256] = {
 
 /// Where the value that begins at `at` ends, and whether it is a string of which no byte is escaped.
 #[inline]
-fn end(b: &[u8], at: usize) -> Result<(usize, bool), Broken> {
+fn end<'a>(json: impl Script<'a>, at: usize) -> Result<(usize, bool), Broken> {
+    let b = json.text().as_bytes();
     match b.get(at) {
-        Some(b'"') => scan::string_end(b, at),
-        Some(b'{' | b'[') => scan::nest_end(b, at).map(|end| (end, false)),
+        Some(b'"') => json.string_end(at),
+        Some(b'{' | b'[') => json.nest_end(at).map(|end| (end, false)),
         Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
             let rest = &b[at..];
             let bare = rest.iter().position(|byte| !BARE[usize::from(*byte)]);
@@ -254,10 +265,12 @@ fn end(b: &[u8], at: usize) -> Result<(usize, bool), Broken> {
 
 #[inline]
 pub(super) fn space(b: &[u8], mut at: usize) -> usize {
-    while matches!(b.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-        at += 1;
+    loop {
+        match b.get(at) {
+            Some(byte) if *byte <= b' ' && matches!(byte, b' ' | b'\t' | b'\n' | b'\r') => at += 1,
+            _ => return at,
+        }
     }
-    at
 }
 
 fn expect(b: &[u8], at: usize, byte: u8) -> Result<(), Broken> {

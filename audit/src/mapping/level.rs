@@ -3,7 +3,7 @@
 //! be undone first; what is accepted is what the undone text says.
 
 use super::json::{self, Broken};
-use super::scan;
+use super::marks::Script;
 
 /// A string's text between its quotes, as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,18 @@ pub(super) struct Word<'a> {
 impl Word<'_> {
     /// Its value; none if an escape is none, or half a pair of surrogates.
     pub(super) fn undone<const DEEP: bool>(self) -> Option<String> {
-        let mut out = Vec::with_capacity(self.text.len());
+        let mut out = Vec::new();
+        if self.undo::<DEEP>(&mut out) { String::from_utf8(out).ok() } else { None }
+    }
+
+    /// Appends its value, which is UTF-8, to `out`; false: there is none.
+    #[must_use]
+    pub(super) fn undo<const DEEP: bool>(self, out: &mut Vec<u8>) -> bool {
+        self.try_undo::<DEEP>(out).is_some()
+    }
+
+    fn try_undo<const DEEP: bool>(self, out: &mut Vec<u8>) -> Option<()> {
+        out.reserve(self.text.len());
         let mut rest = self.text.as_bytes();
         while let Some(at) = memchr::memchr(b'\\', rest) {
             out.extend_from_slice(&rest[..at]);
@@ -45,7 +56,7 @@ impl Word<'_> {
             });
         }
         out.extend_from_slice(rest);
-        String::from_utf8(out).ok()
+        Some(())
     }
 }
 
@@ -78,12 +89,16 @@ fn open<const DEEP: bool>(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// The string that opens at `at`, and where it ends.
 #[inline]
-pub(super) fn word<const DEEP: bool>(text: &str, at: usize) -> Result<(Word<'_>, usize), Broken> {
+pub(super) fn word<'a, const DEEP: bool>(
+    script: impl Script<'a>,
+    at: usize,
+) -> Result<(Word<'a>, usize), Broken> {
+    let text = script.text();
     let bytes = text.as_bytes();
     let start = open::<DEEP>(bytes, at).ok_or(Broken::Foreign)?;
     let (mut at, mut plain) = (start, true);
     loop {
-        at = scan::mark(bytes, at).ok_or(Broken::Ended)?;
+        at = script.mark(at).ok_or(Broken::Ended)?;
         let next = bytes.get(at + 1);
         let end = match (DEEP, bytes[at], next) {
             (false, b'"', _) => at + 1,
@@ -109,19 +124,19 @@ pub(super) fn word<const DEEP: bool>(text: &str, at: usize) -> Result<(Word<'_>,
 }
 
 /// Where the value that begins at `at` ends.
-pub(super) fn skip<const DEEP: bool>(text: &str, at: usize) -> Result<usize, Broken> {
+pub(super) fn skip<'a, const DEEP: bool>(script: impl Script<'a>, at: usize) -> Result<usize, Broken> {
     if !DEEP {
-        return json::skip(text.as_bytes(), at);
+        return json::skip(script, at);
     }
-    let bytes = text.as_bytes();
+    let bytes = script.text().as_bytes();
     match bytes.get(at) {
-        Some(b'\\') => word::<DEEP>(text, at).map(|(_, end)| end),
+        Some(b'\\') => word::<DEEP>(script, at).map(|(_, end)| end),
         Some(b'{' | b'[') => {
             let (mut at, mut depth) = (at, 0usize);
             loop {
                 match bytes.get(at).ok_or(Broken::Ended)? {
                     b'\\' => {
-                        at = word::<DEEP>(text, at)?.1;
+                        at = word::<DEEP>(script, at)?.1;
                         continue;
                     }
                     b'"' => return Err(Broken::Foreign),
@@ -137,24 +152,24 @@ pub(super) fn skip<const DEEP: bool>(text: &str, at: usize) -> Result<usize, Bro
                 at += 1;
             }
         }
-        _ => json::skip(bytes, at),
+        _ => json::skip(script, at),
     }
 }
 
 /// Walks the object at `at`: `each` gets a name and the place of its value, and gives the value's end. Gives the object's.
 #[inline]
 pub(super) fn members<'a, const DEEP: bool>(
-    text: &'a str,
+    script: impl Script<'a>,
     at: usize,
     mut each: impl FnMut(Word<'a>, usize) -> Result<usize, Broken>,
 ) -> Result<usize, Broken> {
-    let bytes = text.as_bytes();
+    let bytes = script.text().as_bytes();
     let mut at = opened(bytes, at, b'{')?;
     if bytes.get(at) == Some(&b'}') {
         return Ok(at + 1);
     }
     loop {
-        let (name, end) = word::<DEEP>(text, at)?;
+        let (name, end) = word::<DEEP>(script, at)?;
         at = json::space(bytes, end);
         at = opened(bytes, at, b':')?;
         at = json::space(bytes, each(name, at)?);

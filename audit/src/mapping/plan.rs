@@ -7,6 +7,7 @@ use super::field::{Compiler, Row, Value, expression};
 use super::file::File;
 use super::json::Broken;
 use super::line::{self, Line};
+use super::marks::Script;
 use super::message::{self, Parts};
 use super::party::{self, IdentityParts, KeyParts};
 use super::slot::{Slot, Slots, Step, Tree};
@@ -229,9 +230,13 @@ impl Plan {
         }
         let text = simdutf8::basic::from_utf8(record.bytes)
             .map_err(|_| malformed(&self.name, &Broken::Foreign.to_string()))?;
-        trail::collect(self.trails.get(), &self.tree, text, &mut row.slots)
-            .map_err(|e| malformed(&self.name, &e.to_string()))?;
+        self.collect(text, &mut row.slots).map_err(|e| malformed(&self.name, &e.to_string()))?;
         Ok(row)
+    }
+
+    /// The same for the text of a JSON record.
+    pub(super) fn collect<'a>(&self, record: impl Script<'a>, slots: &mut Slots<'a>) -> Result<(), Broken> {
+        trail::collect(self.trails.get(), &self.tree, record, slots)
     }
 
     /// Learns how a log's records are written, so that those written like them are read faster. The first log counts.

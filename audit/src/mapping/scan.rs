@@ -50,39 +50,47 @@ pub(super) fn string_end(bytes: &[u8], at: usize) -> Result<(usize, bool), Broke
 }
 
 /// Bytes that are looked at together where many are escaped.
-const WIDE: usize = 4 * BLOCK;
+pub(super) const WIDE: usize = 4 * BLOCK;
 
 /// The places of `byte` in so many bytes, as bits.
 #[inline]
-fn wide_places(bytes: &[u8; WIDE], byte: u8) -> u64 {
-    let blocks = bytes.as_chunks::<BLOCK>().0;
-    blocks.iter().rev().fold(0, |all, block| all << BLOCK | u64::from(places(block, byte)))
+pub(super) fn wide_places(bytes: &[u8; WIDE], byte: u8) -> u64 {
+    let [a, b, c, d] = bytes.as_chunks::<BLOCK>().0 else { return 0 };
+    let low = places(a, byte) | places(b, byte) << BLOCK;
+    let high = places(c, byte) | places(d, byte) << BLOCK;
+    u64::from(low) | u64::from(high) << (2 * BLOCK)
+}
+
+/// The places that a backslash escapes, of bytes whose backslashes are at `slashes`; `taken`: the byte before them escapes
+/// their first one, and then whether their last one escapes what follows.
+#[inline]
+pub(super) fn escaped(slashes: u64, taken: &mut bool) -> u64 {
+    /// Every second place.
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    // In a run of backslashes every second one is escaped, and so is what follows a run of odd length. A run ends
+    // where a carry that is added at its start comes out, which tells at once for all runs whether their lengths and
+    // places are odd (Langdale and Lemire, Parsing Gigabytes of JSON per Second, 3.1.1).
+    let first = u64::from(*taken);
+    let slashes = slashes & !first;
+    let behind = slashes << 1 | first;
+    let odd = slashes & !EVEN & !behind;
+    let (carried, out) = odd.overflowing_add(slashes);
+    *taken = out;
+    (EVEN ^ carried << 1) & behind
 }
 
 /// Behind the closing quote of the string whose text goes on at `at`, where no escape is under way.
 fn escaped_end(bytes: &[u8], mut at: usize) -> Result<usize, Broken> {
-    /// Every second place.
-    const EVEN: u64 = 0x5555_5555_5555_5555;
-    // Whether the first byte of the next block is escaped, as a bit.
-    let mut taken = 0;
+    let mut taken = false;
     while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<WIDE>()) {
         let quotes = wide_places(block, b'"');
-        // In a run of backslashes every second one is escaped, and so is what follows a run of odd length. A run ends
-        // where a carry that is added at its start comes out, which tells at once for all runs whether their lengths and
-        // places are odd (Langdale and Lemire, Parsing Gigabytes of JSON per Second, 3.1.1).
-        let slashes = wide_places(block, b'\\') & !taken;
-        let behind = slashes << 1 | taken;
-        let odd = slashes & !EVEN & !behind;
-        let (carried, out) = odd.overflowing_add(slashes);
-        let escaped = (EVEN ^ carried << 1) & behind;
-        taken = u64::from(out);
-        let ends = quotes & !escaped;
+        let ends = quotes & !escaped(wide_places(block, b'\\'), &mut taken);
         if ends != 0 {
             return Ok(at + ends.trailing_zeros() as usize + 1);
         }
         at += WIDE;
     }
-    at += taken as usize;
+    at += usize::from(taken);
     loop {
         match bytes.get(at).ok_or(Broken::Ended)? {
             b'"' => return Ok(at + 1),

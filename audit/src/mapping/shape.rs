@@ -4,6 +4,7 @@
 
 use super::json::{self, Broken};
 use super::level::{self, Word};
+use super::marks::Script;
 
 /// Deeper values have no canonical form either, and no hash.
 const MAX_DEPTH: usize = unbroken_contract::canonical::MAX_DEPTH;
@@ -15,21 +16,27 @@ const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 ///
 /// # Errors
 /// [`Broken`]: no JSON, or nested too deep.
-pub(super) fn of<const DEEP: bool>(text: &str, at: usize) -> Result<(u64, usize), Broken> {
-    value::<DEEP>(text, at, 0)
+pub(super) fn of<'a, const DEEP: bool>(script: impl Script<'a>, at: usize) -> Result<(u64, usize), Broken> {
+    value::<DEEP>(script, at, 0, &mut Vec::new())
 }
 
-fn value<const DEEP: bool>(text: &str, at: usize, depth: usize) -> Result<(u64, usize), Broken> {
+fn value<'a, const DEEP: bool>(
+    script: impl Script<'a>,
+    at: usize,
+    depth: usize,
+    room: &mut Vec<u8>,
+) -> Result<(u64, usize), Broken> {
     if depth > MAX_DEPTH {
         return Err(Broken::Foreign);
     }
+    let text = script.text();
     match text.as_bytes().get(at) {
         Some(b'{') => {
             // Members have no order, so their hashes are added up.
             let mut sum: u64 = 0x243f_6a88_85a3_08d3;
-            let end = level::members::<DEEP>(text, at, |key, value_at| {
-                let (hash, end) = value::<DEEP>(text, value_at, depth + 1)?;
-                sum = sum.wrapping_add(mix(string::<DEEP>(key), hash));
+            let end = level::members::<DEEP>(script, at, |key, value_at| {
+                let (hash, end) = value::<DEEP>(script, value_at, depth + 1, room)?;
+                sum = sum.wrapping_add(mix(string::<DEEP>(key, room), hash));
                 Ok(end)
             })?;
             Ok((mix(sum, 1), end))
@@ -37,41 +44,69 @@ fn value<const DEEP: bool>(text: &str, at: usize, depth: usize) -> Result<(u64, 
         Some(b'[') => {
             let mut hash: u64 = 0x1319_8a2e_0370_7344;
             let end = json::list(text, at, &mut |element| {
-                let (next, end) = value::<DEEP>(text, element, depth + 1)?;
+                let (next, end) = value::<DEEP>(script, element, depth + 1, room)?;
                 hash = mix(hash, next);
                 Ok(end)
             })?;
             Ok((mix(hash, 2), end))
         }
         Some(b'"' | b'\\') => {
-            let (word, end) = level::word::<DEEP>(text, at)?;
-            Ok((string::<DEEP>(word), end))
+            let (word, end) = level::word::<DEEP>(script, at)?;
+            Ok((string::<DEEP>(word, room), end))
         }
         Some(_) => {
-            let end = json::skip(text.as_bytes(), at)?;
+            let end = json::skip(script, at)?;
             Ok((scalar(&text[at..end]), end))
         }
         None => Err(Broken::Ended),
     }
 }
 
-fn string<const DEEP: bool>(word: Word<'_>) -> u64 {
+#[inline]
+fn string<const DEEP: bool>(word: Word<'_>, room: &mut Vec<u8>) -> u64 {
     if word.plain {
         return rapidhash::v3::rapidhash_v3(word.text.as_bytes());
     }
-    word.undone::<DEEP>().map_or(ODD, |plain| rapidhash::v3::rapidhash_v3(plain.as_bytes()))
+    room.clear();
+    if word.undo::<DEEP>(room) { rapidhash::v3::rapidhash_v3(room) } else { ODD }
 }
 
 /// Numbers by the double next to them, since numbers whose canonical forms are equal have the same one.
 fn scalar(text: &str) -> u64 {
     match text.as_bytes().first() {
-        Some(b'-' | b'0'..=b'9') => match text.parse::<f64>() {
+        Some(b'-' | b'0'..=b'9') => match short(text.as_bytes()).or_else(|| text.parse().ok()) {
             // Zero has two signs and one canonical form.
-            Ok(number) => mix((number + 0.0).to_bits(), 3),
-            Err(_) => ODD,
+            Some(number) => mix((number + 0.0).to_bits(), 3),
+            None => ODD,
         },
         _ => rapidhash::v3::rapidhash_v3(text.as_bytes()),
     }
+}
+
+/// The double next to a number of few digits without exponent, as most are. Digits and power of ten are doubles themselves,
+/// so that their quotient is rounded once, as it has to be.
+fn short(text: &[u8]) -> Option<f64> {
+    const TENS: [f64; 16] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    // With its point, less than 2^53.
+    if digits.len() > 16 {
+        return None;
+    }
+    let (mut number, mut point) = (0u64, digits.len());
+    for (at, byte) in digits.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => number = number * 10 + u64::from(byte - b'0'),
+            b'.' if point == digits.len() && at > 0 && at + 1 < digits.len() => point = at,
+            _ => return None,
+        }
+    }
+    if digits.len() == 16 && point == digits.len() || digits.is_empty() {
+        return None;
+    }
+    let decimals = digits.len().saturating_sub(point + 1);
+    let number = number as f64 / TENS[decimals];
+    Some(if digits.len() < text.len() { -number } else { number })
 }
 
 fn mix(a: u64, b: u64) -> u64 {
@@ -190,6 +225,15 @@ mod tests {
             out.push_str(&format!("\\u{unit:04X}"));
         }
         out.push('"');
+    }
+
+    proptest! {
+        #[test]
+        fn short_numbers_are_what_the_parser_makes_of_them(text in "-?([0-9]{0,18}|[0-9]{0,9}\\.?[0-9]{0,9}|[0-9.e-]{0,6})") {
+            if let Some(number) = short(text.as_bytes()) {
+                prop_assert_eq!(Ok(number.to_bits()), text.parse::<f64>().map(f64::to_bits), "{}", text);
+            }
+        }
     }
 
     proptest! {

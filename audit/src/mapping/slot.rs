@@ -9,6 +9,14 @@ pub type Slot = usize;
 /// The values of one record, by slot.
 pub type Slots<'a> = Vec<Option<Raw<'a>>>;
 
+/// The room of values that are done with, for those of another text.
+pub(super) fn again<'a>(slots: Slots<'_>) -> Slots<'a> {
+    let mut slots = slots;
+    slots.clear();
+    // Nothing is left that would be mapped; collecting in place keeps the room.
+    slots.into_iter().map(|_| None).collect()
+}
+
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -150,7 +158,7 @@ impl Tree {
         slots: &mut Slots<'a>,
     ) -> Result<usize, Broken> {
         json::object(record, at, &mut |key, value| {
-            let Some(child) = self.find(node, key) else { return json::skip(record.as_bytes(), value) };
+            let Some(child) = self.find(node, key) else { return json::skip(record, value) };
             let wanted = &self.nodes[child];
             let (raw, end) = if self.is_inner(child) && record.as_bytes().get(value) == Some(&b'{') {
                 let end = self.walk(record, value, child, slots)?;

@@ -5,11 +5,13 @@ use super::MappingError;
 use super::field::{Compiler, Row, Value};
 use super::file::Field;
 use super::json::{self, Broken};
+use super::marks::Script;
 use super::message;
 use super::slot::{Slots, Tree};
 use super::trail::{self, Trail};
 use crate::adapter::rpc::{self, Keep};
 use crate::event::{Message, RpcId, RpcOutcome, RpcResponse, SseEvent, Text};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// A compiled `[response] events`.
@@ -65,19 +67,35 @@ impl EventParts {
     pub(super) fn each<'a>(
         &self,
         list: &'a str,
+        each: impl FnMut(Option<&Row<'a>>, &'a str),
+    ) -> Result<(), Broken> {
+        self.each_of(list, 0..list.len(), &mut Slots::new(), each)
+    }
+
+    /// The same for the list that a part of a text is; the values of its elements are put into `slots`.
+    ///
+    /// # Errors
+    /// As [`EventParts::each`].
+    pub(super) fn each_of<'a>(
+        &self,
+        script: impl Script<'a>,
+        list: Range<usize>,
+        slots: &mut Slots<'a>,
         mut each: impl FnMut(Option<&Row<'a>>, &'a str),
     ) -> Result<(), Broken> {
-        let mut row = Row { slots: Slots::new(), texts: Vec::new(), groups: None };
-        json::whole_list(list, &mut |at| {
-            if let Some(end) = trail::along(self.trails.get(), &self.tree, list, at, &mut row.slots) {
-                each(Some(&row), &list[at..end]);
+        let mut row = Row { slots: std::mem::take(slots), texts: Vec::new(), groups: None };
+        let read = json::whole_list(script.text(), list, &mut |at| {
+            if let Some(end) = trail::along(self.trails.get(), &self.tree, script, at, &mut row.slots) {
+                each(Some(&row), &script.text()[at..end]);
                 return Ok(end);
             }
-            let (raw, end) = json::value_at(list, at)?;
+            let (raw, end) = json::value_at(script, at)?;
             let is_object = self.tree.collect_text(raw.get(), &mut row.slots).is_ok();
             each(is_object.then_some(&row), raw.get());
             Ok(end)
-        })
+        });
+        *slots = row.slots;
+        read
     }
 
     /// Learns how elements are written, out of the records that show it.

@@ -5,6 +5,7 @@
 //! is then the same bytes in every record, and comparing them costs a fraction of reading each name and looking it up.
 
 use super::json::{self, Broken};
+use super::marks::Script;
 use super::slot::{Slot, Slots, Tree};
 
 /// Trails that are kept of one log: programs leave out what has no value.
@@ -19,13 +20,16 @@ struct Step {
     below: bool,
 }
 
-/// Bytes that stand in each record, their first ones as a number: mostly one comparison tells that they are there.
+/// Bytes that stand in each record, their first and last ones as numbers: mostly two comparisons tell that they are there.
 #[derive(Debug, PartialEq, Eq)]
 struct Piece {
     whole: Box<[u8]>,
     head: u128,
     /// The bits of `head` that count.
     mask: u128,
+    /// Where the last ones begin, if there are more than those of `head`; else 0, and they are those of `head`.
+    last: usize,
+    tail: u128,
 }
 
 impl Piece {
@@ -36,11 +40,10 @@ impl Piece {
         let count = bytes.len().min(Self::HEAD);
         head[..count].copy_from_slice(&bytes[..count]);
         let unused = 8 * (Self::HEAD - count) as u32;
-        Piece {
-            whole: bytes.into(),
-            head: u128::from_le_bytes(head),
-            mask: u128::MAX.checked_shr(unused).unwrap_or(0),
-        }
+        let last = bytes.len().saturating_sub(Self::HEAD);
+        let tail = bytes.last_chunk().map_or(0, |tail| u128::from_le_bytes(*tail));
+        let mask = u128::MAX.checked_shr(unused).unwrap_or(0);
+        Piece { whole: bytes.into(), head: u128::from_le_bytes(head), mask, last, tail }
     }
 
     /// Where it ends, if it stands at `at`.
@@ -48,11 +51,12 @@ impl Piece {
     fn behind(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let rest = bytes.get(at..)?;
         let stands = match rest.first_chunk() {
-            Some(head) => {
-                let same = (u128::from_le_bytes(*head) ^ self.head) & self.mask == 0;
-                same && (self.whole.len() <= Self::HEAD || rest.starts_with(&self.whole))
+            Some(head) if self.last == 0 => (u128::from_le_bytes(*head) ^ self.head) & self.mask == 0,
+            Some(head) if self.last <= Self::HEAD => {
+                let tail = rest.get(self.last..)?.first_chunk()?;
+                u128::from_le_bytes(*head) == self.head && u128::from_le_bytes(*tail) == self.tail
             }
-            None => rest.starts_with(&self.whole),
+            _ => rest.starts_with(&self.whole),
         };
         stands.then(|| at + self.whole.len())
     }
@@ -75,14 +79,14 @@ impl Trail {
 
     /// Fills the slots along the trail, from `at` on, and gives the place behind; none: the object there leaves it, and the
     /// slots hold nothing of use.
-    fn follow<'a>(&self, text: &'a str, mut at: usize, slots: &mut Slots<'a>) -> Option<usize> {
-        let bytes = text.as_bytes();
+    fn follow<'a>(&self, script: impl Script<'a>, mut at: usize, slots: &mut Slots<'a>) -> Option<usize> {
+        let bytes = script.text().as_bytes();
         for step in &self.steps {
             let value = step.before.behind(bytes, at)?;
             if step.below && bytes.get(value) == Some(&b'{') {
                 return None;
             }
-            let (raw, end) = json::value_at(text, value).ok()?;
+            let (raw, end) = json::value_at(script, value).ok()?;
             if let Some(slot) = step.slot {
                 super::slot::fill(slots, slot, raw);
             }
@@ -115,7 +119,7 @@ fn walk(
                 walk(tree, record, value, child, steps, from)
             };
         }
-        let end = json::skip(bytes, value)?;
+        let end = json::skip(record, value)?;
         steps.push(Step { before: Piece::of(&bytes[*from..value]), slot, below });
         *from = end;
         Ok(end)
@@ -129,20 +133,20 @@ fn walk(
 pub(super) fn collect<'a>(
     trails: Option<&Vec<Trail>>,
     tree: &Tree,
-    record: &'a str,
+    record: impl Script<'a>,
     slots: &mut Slots<'a>,
 ) -> Result<(), Broken> {
-    if along(trails, tree, record, 0, slots) == Some(record.len()) {
+    if along(trails, tree, record, 0, slots) == Some(record.text().len()) {
         return Ok(());
     }
-    tree.collect_text(record, slots)
+    tree.collect_text(record.text(), slots)
 }
 
 /// The same for the object at `at` of a text, and only along the trails that are known; gives the place behind it.
 pub(super) fn along<'a>(
     trails: Option<&Vec<Trail>>,
     tree: &Tree,
-    text: &'a str,
+    text: impl Script<'a>,
     at: usize,
     slots: &mut Slots<'a>,
 ) -> Option<usize> {
@@ -210,7 +214,7 @@ mod tests {
             for trail in learn(&tree, [learned.as_bytes()].into_iter()) {
                 for record in [&learned, &other] {
                     let mut along = empty(&tree);
-                    if trail.follow(record, 0, &mut along) == Some(record.len()) {
+                    if trail.follow(record.as_str(), 0, &mut along) == Some(record.len()) {
                         let mut slots = Slots::new();
                         prop_assert!(tree.collect_text(record, &mut slots).is_ok(), "{}", record);
                         prop_assert_eq!(along, slots);
@@ -227,9 +231,9 @@ mod tests {
         let trails = learn(&tree, [line("1", "2").as_bytes()].into_iter());
         let mut slots = empty(&tree);
         let record = line("\"\\\"}\"", "null");
-        assert_eq!(trails[0].follow(&record, 0, &mut slots), Some(record.len()));
+        assert_eq!(trails[0].follow(record.as_str(), 0, &mut slots), Some(record.len()));
         let other = line("1", "2").replace("\"q\"", "\"x-y\"");
-        assert_eq!(trails[0].follow(&other, 0, &mut empty(&tree)), None);
+        assert_eq!(trails[0].follow(other.as_str(), 0, &mut empty(&tree)), None);
         // An object that is wanted whole and in part has no trail.
         assert!(learn(&tree, [br#"{"o":{"a":1}}"#.as_slice()].into_iter()).is_empty());
     }

@@ -1,7 +1,7 @@
 //! Records in which names stand twice, at a glance and in full: the one says nothing that the other does not.
 //! Knows generated records alone.
 
-use super::{CallMark, Glance};
+use super::{CallMark, Desk, Glance};
 use crate::adapter::formats::Formats;
 use crate::adapter::rpc::Keep;
 use crate::event::*;
@@ -194,12 +194,12 @@ fn call_of(text: &str, formats: &Formats) -> Option<(u32, Option<Call>)> {
     };
     let plan = formats.get(format).plan()?;
     assert!(plan.can_glance(), "{text}");
-    let (mut events, mut ids) = (Vec::new(), Vec::new());
+    let (mut events, mut desk) = (Vec::new(), Desk::default());
     let read = plan.read(&record(text), Keep::default(), &mut |event| events.push(event));
-    let mark = match plan.glance(&record(text), format as u16, &mut ids) {
+    let mark = match plan.glance(&record(text), format as u16, &mut desk) {
         Glance::Ordinary(skim) => {
             assert!(read.is_ok(), "{text}");
-            let odds = odds(&skim, &ids, &events);
+            let odds = odds(&skim, &desk.ids, &events);
             assert_eq!(odds, None, "{text}\n{skim:?}\n{events:?}");
             if skim.kind == Kind::Request && skim.call != 0 {
                 CallMark::One(skim.call)
@@ -224,7 +224,7 @@ fn the_bases_are_ordinary() {
         for base in BASES {
             let format = format_of(formats, base);
             let plan = formats.get(format).plan().expect("a plan");
-            let glance = plan.glance(&record(base), format as u16, &mut Vec::new());
+            let glance = plan.glance(&record(base), format as u16, &mut Desk::default());
             assert!(matches!(glance, Glance::Ordinary(_)), "{base}");
         }
     }
@@ -236,7 +236,7 @@ fn a_text_too_long_to_be_kept_is_for_the_full_reading_and_a_long_body_is_not() {
     let glance = |text: &str| {
         let formats = &FORMATS[1];
         let format = format_of(formats, text);
-        formats.get(format).plan().expect("a plan").glance(&record(text), format as u16, &mut Vec::new())
+        formats.get(format).plan().expect("a plan").glance(&record(text), format as u16, &mut Desk::default())
     };
     let with = |base: usize, from: &str, to: &str| BASES[base].replacen(from, &to.replace("LONG", &long), 1);
     for text in [

@@ -37,7 +37,12 @@ pub(super) struct Choice {
     unit: Option<Unit>,
     format: Option<TimeFormat>,
     of_map: bool,
+    /// Where a JSON value stands that is taken as it is: nearly all fields of nearly all logs. [`NONE`]: there are steps.
+    plain: Slot,
 }
+
+/// No slot.
+const NONE: Slot = Slot::MAX;
 
 #[derive(Debug)]
 pub(super) enum Source {
@@ -94,7 +99,8 @@ pub struct Stamp {
 impl Choice {
     /// A header; `of_map`: headers stand in a map or list of their own.
     pub(super) fn of_header(source: Source, of_map: bool) -> Self {
-        Choice { source, regex: None, decode: Vec::new(), unit: None, format: None, of_map }
+        let plain = if let Source::Slot(slot) = source { slot } else { NONE };
+        Choice { source, regex: None, decode: Vec::new(), unit: None, format: None, of_map, plain }
     }
 
     pub(super) fn with(source: Source, full: &FullField) -> Result<Self, MappingError> {
@@ -125,7 +131,12 @@ impl Choice {
                 }
             })
         });
+        let plain = match source {
+            Source::Slot(slot) if full.regex.is_none() && full.decode.is_empty() => slot,
+            _ => NONE,
+        };
         Ok(Choice {
+            plain,
             source,
             regex: full.regex.as_deref().map(expression).transpose()?,
             decode: full.decode.iter().map(|d| decode(d)).collect::<Result<_, _>>()?,
@@ -138,11 +149,14 @@ impl Choice {
     /// The plain text; JSON stays JSON.
     #[inline]
     fn read<'a>(&'a self, row: &Row<'a>, absent: &[String], json: bool) -> Option<Cow<'a, str>> {
-        // Nearly all fields of nearly all records: a JSON value as it stands there, or none.
-        if let (Source::Slot(slot), true) = (&self.source, row.texts.is_empty()) {
-            let raw = row.slots.get(*slot).copied().flatten()?;
-            if let (Some(text), None, []) = (raw.plain_string(), &self.regex, self.decode.as_slice()) {
-                return (!absent.iter().any(|a| a == text)).then_some(Cow::Borrowed(text));
+        // Most of what a mapping names is not there, or a string without escapes.
+        if let (Some(raw), true) = (row.slots.get(self.plain), row.texts.is_empty()) {
+            let raw = (*raw)?;
+            if let Some(text) = raw.plain_string() {
+                return (!is_absent(absent, text)).then_some(Cow::Borrowed(text));
+            }
+            if raw.is_null() {
+                return None;
             }
         }
         self.read_in_steps(row, absent, json)
@@ -159,7 +173,7 @@ impl Choice {
             Source::Constant(text) => Cow::Borrowed(text.as_str()),
             Source::Nothing => return None,
         };
-        if absent.iter().any(|a| *a == text) {
+        if is_absent(absent, &text) {
             return None;
         }
         if let Some(regex) = &self.regex {
@@ -175,6 +189,12 @@ impl Choice {
         }
         Some(text)
     }
+}
+
+/// Whether a text says that there is no value.
+#[inline]
+fn is_absent(absent: &[String], text: &str) -> bool {
+    absent.iter().any(|one| one.len() == text.len() && one == text)
 }
 
 fn cut(text: Cow<'_, str>, start: usize, end: usize) -> Cow<'_, str> {
@@ -304,11 +324,13 @@ impl Value {
     }
 
     /// The first present value as text.
+    #[inline]
     pub fn text<'a>(&'a self, row: &Row<'a>, absent: &[String]) -> Option<Cow<'a, str>> {
         self.choices.iter().find_map(|c| c.read(row, absent, false))
     }
 
     /// The first present value; objects and lists as JSON text.
+    #[inline]
     pub fn json<'a>(&'a self, row: &Row<'a>, absent: &[String]) -> Option<Cow<'a, str>> {
         self.choices.iter().find_map(|c| c.read(row, absent, true))
     }

@@ -18,9 +18,9 @@ fn taken(path: &Path) -> (usize, usize, Vec<CallMark>) {
     let costs = Costs::default();
     Intake::open(path, 0, &formats, &Limits::default(), Keep::default(), Some(&costs)).finish(&mut |entry| {
         match entry {
-            Entry::Skim(_, along) => {
+            Entry::Skim(one) => {
                 glances += 1;
-                longest = longest.max(along.text.map_or(0, |text| text.len()));
+                longest = longest.max(one.along.text.map_or(0, |text| text.len()));
             }
             Entry::Event(_, mark) => marks.push(mark),
         }

@@ -4,7 +4,7 @@ use crate::event::{
     What,
 };
 use crate::mapping::CallMark;
-use crate::skim::{Along, Kind, Skim};
+use crate::skim::{Along, Kind, Skim, Skimmed};
 use proptest::prelude::*;
 
 const S: Nanos = 1_000_000_000;
@@ -29,7 +29,7 @@ fn entry(start: Nanos, end: Nanos, seal: u64, offset: u64) -> Entry {
         bodies: true,
         counted: false,
     };
-    Entry::Skim(skim, Along::default())
+    Entry::Skim(Box::new(Skimmed { skim, along: Along::default() }))
 }
 
 fn seals(slots: &[Slot]) -> Vec<u64> {
