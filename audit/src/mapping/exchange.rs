@@ -210,17 +210,11 @@ impl ExchangeParts {
             }
         }
         if let Some(events) = &parts.events {
-            p.events = events.read(row, absent, keep);
-            // A JSON answer is listed as one event; it is the body.
-            if p.media != Media::EventStream
-                && let Some(list) = p.events.take()
-            {
-                // Not in the list's own memory, which is many times what a message takes.
-                let mut messages = Vec::with_capacity(list.len());
-                messages.extend(list.into_iter().filter_map(|e| e.message));
-                if !messages.is_empty() {
-                    p.body = Body::Messages(messages);
-                }
+            if p.media == Media::EventStream {
+                p.events = events.read(row, absent, keep);
+            } else if let Some(messages) = events.messages(row, absent, keep) {
+                // A JSON answer is listed as one event; it is the body.
+                p.body = Body::Messages(messages);
             }
         }
     }

@@ -60,6 +60,22 @@ impl EventParts {
         Some(events)
     }
 
+    /// The messages of a record that lists events but is no stream; none: there is none.
+    pub(super) fn messages(&self, row: &Row<'_>, absent: &[String], keep: Keep) -> Option<Vec<Message>> {
+        let json = self.list.json(row, absent)?;
+        let mut messages = Vec::new();
+        self.each(&json, |row, _| {
+            let message = row.and_then(|row| self.message(row, self.data.json(row, &[]).as_deref(), keep));
+            // Mostly there is one.
+            if messages.is_empty() && message.is_some() {
+                messages.reserve_exact(1);
+            }
+            messages.extend(message);
+        })
+        .ok()?;
+        Some(messages).filter(|messages| !messages.is_empty())
+    }
+
     /// Hands each element of a list to `each`, with its values; none: it is no object.
     ///
     /// # Errors
@@ -112,23 +128,25 @@ impl EventParts {
         });
     }
 
+    fn message(&self, row: &Row<'_>, data: Option<&str>, keep: Keep) -> Option<Message> {
+        if let Some(data) = data {
+            return rpc::read_message(data.as_bytes(), keep).ok();
+        }
+        // The log keeps no data, but says which request the event answers.
+        if self.kind.text(row, &[]).is_none_or(|kind| kind != self.response.as_str()) {
+            return None;
+        }
+        let id = if self.rpc_id.is_bare(row) {
+            self.rpc_id.json(row, &[]).map(|id| message::id_of(&id, false))
+        } else {
+            self.rpc_id.text(row, &[]).map(|t| RpcId::String(t.into()))
+        };
+        Some(Message::Response(RpcResponse { id, outcome: RpcOutcome::Result }))
+    }
+
     fn event(&self, row: &Row<'_>, element: &str, keep: Keep) -> SseEvent {
         let data = self.data.json(row, &[]);
-        let told = self.kind.text(row, &[]).is_some_and(|k| k == self.response.as_str());
-        let message = match &data {
-            Some(data) => rpc::read_message(data.as_bytes(), keep).ok(),
-            // The log keeps no data, but says which request the event answers.
-            None if told => {
-                let id = self.rpc_id.json(row, &[]).map(|id| message::id_of(&id, false));
-                let id = if self.rpc_id.is_bare(row) {
-                    id
-                } else {
-                    self.rpc_id.text(row, &[]).map(|t| RpcId::String(t.into()))
-                };
-                Some(Message::Response(RpcResponse { id, outcome: RpcOutcome::Result }))
-            }
-            None => None,
-        };
+        let message = self.message(row, data.as_deref(), keep);
         let hashed = data.as_deref().unwrap_or(element);
         SseEvent {
             id: self.id.text(row, &[]).map(|t| Text::from(&*t)),
