@@ -54,6 +54,12 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
+    /// One that was read in full just now. Its texts are shortened as long as they are at hand.
+    pub(crate) fn read(mut event: Event, mark: CallMark) -> Entry {
+        long::shorten(&mut event);
+        Entry::Event(Box::new(event), mark)
+    }
+
     /// The moment by which records are ordered.
     pub(crate) fn moment(&self) -> Nanos {
         match self {
@@ -360,10 +366,7 @@ impl<'p> Ledger<'p> {
     }
 
     /// Takes a record in, and judges what is over by then.
-    pub(crate) fn enter(&mut self, mut entry: Entry, emit: &mut Emit<'_>) {
-        if let Entry::Event(event, _) = &mut entry {
-            long::shorten(event);
-        }
+    pub(crate) fn enter(&mut self, entry: Entry, emit: &mut Emit<'_>) {
         self.queue.push(entry);
         if self.queue.few().is_some_and(|few| few > self.terms.small) {
             self.queue.open();

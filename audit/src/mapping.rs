@@ -32,7 +32,7 @@ mod upstream;
 mod value;
 
 pub use field::{Compiler, Row, Test, Value, all, expression, paths};
-pub(crate) use glance::{CallMark, Desk, Glance, info_mark};
+pub(crate) use glance::{CallMark, Desk, info_mark};
 pub use plan::Plan;
 pub(crate) use value::base64;
 

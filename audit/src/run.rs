@@ -243,7 +243,7 @@ fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit:
         if let Some(file) = taken.get_mut(event.origin.file as usize) {
             file.summary.events += 1;
         }
-        ledger.enter(Entry::Event(Box::new(event), CallMark::Unknown), emit);
+        ledger.enter(Entry::read(event, CallMark::Unknown), emit);
     });
     let mut closed = ledger.finish(emit);
     closed.carried.iter_mut().for_each(|carried| carried.keep_loose(&open, &paths));

@@ -11,7 +11,7 @@ use super::unread;
 use crate::cost::{Costs, Stage};
 use crate::event::{Event, Place};
 use crate::ledger::Entry;
-use crate::mapping::{CallMark, Desk, Glance};
+use crate::mapping::{CallMark, Desk};
 use crate::run::{FileSummary, Problem};
 use crate::skim::{Along, Skimmed};
 use crate::source::{self, Batch, Limits, Record, Refusal, Source, Troubles};
@@ -270,7 +270,7 @@ impl<'f> Reading<'f> {
         let mut counted = |event| {
             events += 1;
             note_unread(troubles, &event);
-            sink(Entry::Event(Box::new(event), CallMark::Unknown));
+            sink(Entry::read(event, CallMark::Unknown));
         };
         let read = match self.readers.get_mut(&format) {
             Some(FileReader::Ordered(reader)) => reader.read(record, &mut counted),
@@ -318,7 +318,7 @@ impl<'f> Reading<'f> {
                 reader.finish(&mut |event| {
                     self.events += 1;
                     note_unread(&mut self.troubles, &event);
-                    sink(Entry::Event(Box::new(event), CallMark::Unknown));
+                    sink(Entry::read(event, CallMark::Unknown));
                 });
             }
         }
@@ -435,20 +435,23 @@ impl Usual<'_> {
             if let (Some(format), FileReader::Plan(plan)) = (self.glances, self.reader)
                 && batch.stands(from + i)
             {
-                match plan.glance(&record, format, &mut desk) {
-                    Glance::Ordinary(skim) if !self.again && record.bytes.len() > MOST_ALONG => {
-                        mark = skim.mark();
-                    }
-                    Glance::Ordinary(skim) => {
+                let mut sink = |event, mark| entries.push(Entry::read(event, mark));
+                match plan.glance_or_read(&record, format, &mut desk, self.keep, &mut sink) {
+                    Ok(Some(skim)) if !self.again && record.bytes.len() > MOST_ALONG => mark = skim.mark(),
+                    Ok(Some(skim)) => {
                         let text = (!self.again).then(|| record.bytes.into());
                         let along = Along { ids: desk.ids.as_slice().into(), text };
                         entries.push(Entry::Skim(Box::new(Skimmed { skim, along })));
                         continue;
                     }
-                    Glance::Loud(call) => mark = call,
+                    Ok(None) => continue,
+                    Err(_) => {
+                        refused.push(from + i);
+                        continue;
+                    }
                 }
             }
-            let mut sink = |event| entries.push(Entry::Event(Box::new(event), mark));
+            let mut sink = |event| entries.push(Entry::read(event, mark));
             if self.reader.read_alone(record, self.keep, &mut sink).is_err() {
                 refused.push(from + i);
             }

@@ -10,9 +10,9 @@ use super::slot::{self, Slots};
 use super::stream::EventParts;
 use super::upstream::Only;
 use super::{ending, message, party};
-use crate::adapter::access;
 use crate::adapter::rpc::{self, Keep};
-use crate::event::{Body, Cause, Media, Message, Nanos, RpcId, RpcOutcome, RpcResponse, SseEvent};
+use crate::adapter::{RecordProblem, access};
+use crate::event::{Body, Cause, Event, Media, Message, Nanos, RpcId, RpcOutcome, RpcResponse, SseEvent};
 use crate::ledger::route;
 use crate::long::LONG;
 use crate::skim::{self, Kind, MOST_IDS, Skim};
@@ -46,24 +46,63 @@ impl Plan {
         exchange && !self.unpacks() && self.pattern.is_none() && !self.sampled
     }
 
+    /// What a glance at a record gives.
+    #[cfg(test)]
+    pub(super) fn glance(&self, record: &Record<'_>, format: u16, desk: &mut Desk) -> Glance {
+        self.look(record, format, desk, |_, glance| glance)
+    }
+
     /// Looks at a record of a plan that [`Plan::can_glance`]; `format` is its index. The hashes of event ids are then on the
-    /// desk.
-    pub(crate) fn glance(&self, record: &Record<'_>, format: u16, desk: &mut Desk) -> Glance {
+    /// desk. One that is not ordinary is read at once, with the values that are at hand, and its events go to `sink`.
+    ///
+    /// # Errors
+    /// As [`Plan::read`].
+    pub(crate) fn glance_or_read(
+        &self,
+        record: &Record<'_>,
+        format: u16,
+        desk: &mut Desk,
+        keep: Keep,
+        sink: &mut dyn FnMut(Event, CallMark),
+    ) -> Result<Option<Skim>, RecordProblem> {
+        self.look(record, format, desk, |row, glance| match (glance, row) {
+            (Glance::Ordinary(skim), _) => Ok(Some(skim)),
+            (Glance::Loud(mark), Some(row)) => {
+                self.read_row(record, row, keep, &mut |event| sink(event, mark)).map(|()| None)
+            }
+            (Glance::Loud(mark), None) => {
+                self.read(record, keep, &mut |event| sink(event, mark)).map(|()| None)
+            }
+        })
+    }
+
+    /// Looks at a record, and hands its values, if it has any, with what they gave to `then`.
+    fn look<T>(
+        &self,
+        record: &Record<'_>,
+        format: u16,
+        desk: &mut Desk,
+        then: impl FnOnce(Option<&mut Row<'_>>, Glance) -> T,
+    ) -> T {
         let Desk { ids, marks, slots, of_events } = desk;
         ids.clear();
         let (Ok(text), Some(exchange)) = (simdutf8::basic::from_utf8(record.bytes), &self.exchange) else {
-            return Glance::Loud(CallMark::Unknown);
+            return then(None, Glance::Loud(CallMark::Unknown));
         };
         let text = marks.of(text);
         let mut row = Row { slots: slot::again(std::mem::take(slots)), texts: Vec::new(), groups: None };
         let mut events = slot::again(std::mem::take(of_events));
-        let glance = match self.collect(text, &mut row.slots) {
-            Ok(()) => self.glance_at(exchange, &Seen { text, row: &row, record }, format, ids, &mut events),
-            Err(_) => Glance::Loud(CallMark::Unknown),
+        let seen = match self.collect(text, &mut row.slots) {
+            Ok(()) => {
+                let seen = Seen { text, row: &row, record };
+                let glance = self.glance_at(exchange, &seen, format, ids, &mut events);
+                then(Some(&mut row), glance)
+            }
+            Err(_) => then(None, Glance::Loud(CallMark::Unknown)),
         };
         *slots = slot::again(row.slots);
         *of_events = slot::again(events);
-        glance
+        seen
     }
 
     fn glance_at<'r>(

@@ -197,11 +197,22 @@ impl Plan {
         for (node, text) in &below {
             self.tree.collect_below(*node, text, &mut row.slots);
         }
-        let time = self.time(&row, record);
-        if let Some(said) = line::read(&self.lines, &mut row, &self.absent, keep) {
+        self.read_row(record, &mut row, keep, sink)
+    }
+
+    /// The same with the record's values.
+    pub(super) fn read_row(
+        &self,
+        record: &Record<'_>,
+        row: &mut Row<'_>,
+        keep: Keep,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), RecordProblem> {
+        let time = self.time(row, record);
+        if let Some(said) = line::read(&self.lines, row, &self.absent, keep) {
             if let Some(said) = said {
                 let time = time.ok_or(RecordProblem::NoTime)?;
-                let mut event = self.event(record, &row, time, said.what);
+                let mut event = self.event(record, row, time, said.what);
                 event.vantage = said.vantage.unwrap_or(self.vantage);
                 event.instance = said.instance.or(event.instance);
                 event.identity.connection = said.identity.connection.or(event.identity.connection);
@@ -210,7 +221,7 @@ impl Plan {
             }
             return Ok(());
         }
-        self.read_exchange(record, &row, time, keep, sink)
+        self.read_exchange(record, row, time, keep, sink)
     }
 
     /// Values of a record, for a coverage count.

@@ -1,7 +1,8 @@
 //! Records in which names stand twice, at a glance and in full: the one says nothing that the other does not.
 //! Knows generated records alone.
 
-use super::{CallMark, Desk, Glance};
+use super::glance::Glance;
+use super::{CallMark, Desk};
 use crate::adapter::formats::Formats;
 use crate::adapter::rpc::Keep;
 use crate::event::*;
