@@ -135,18 +135,33 @@ impl Canonicalizer {
     ///
     /// As [`Canonicalizer::write`].
     pub fn write_text(&mut self, json: &str, out: &mut Vec<u8>) -> Result<(), NotJson> {
-        let mut reader = Reader { json: json.as_bytes(), at: 0 };
+        let length = out.len();
+        let mut reader = Reader { json: json.as_bytes(), at: self.write_value(json, 0, out)? };
+        if reader.next().is_some() {
+            out.truncate(length);
+            return Err(reader.error(Problem::Trailing));
+        }
+        Ok(())
+    }
+
+    /// Appends the canonical form of the value that begins at byte `at` of `json`, and gives its end: what stands behind it
+    /// is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// As [`Canonicalizer::write`].
+    pub fn write_value(&mut self, json: &str, at: usize, out: &mut Vec<u8>) -> Result<usize, NotJson> {
+        let mut reader = Reader { json: json.as_bytes(), at };
         let length = out.len();
         self.frames.clear();
         self.members.clear();
-        let result = self.run(&mut reader, out).and_then(|()| match reader.next() {
-            None => Ok(()),
-            Some(_) => Err(reader.error(Problem::Trailing)),
-        });
-        if result.is_err() {
-            out.truncate(length);
+        match self.run(&mut reader, out) {
+            Ok(()) => Ok(reader.at),
+            Err(why) => {
+                out.truncate(length);
+                Err(why)
+            }
         }
-        result
     }
 
     /// Writes one value with all that is in it.

@@ -1,15 +1,18 @@
 //! JSON-RPC as MCP uses it: body bytes in, the messages with the facts that rules ask for out.
 //! Knows no HTTP and no log format; values that no rule needs (texts, results, schemas) are skipped unread.
 
+mod members;
+
 use crate::event::{
     About, Arguments, Body, ClientInfo, Digest, Initialize, Message, RpcId, RpcNotification, RpcOutcome,
     RpcRequest, RpcResponse, Text, ToolCall, ToolHints, Unreadable,
 };
 use crate::mapping::json::{self, Broken, Cut, Raw};
+use members::{Envelope, Failure, Meta, Outcome, Params};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
-use unbroken_contract::canonical::{Canonicalizer, Problem, canonical};
+use unbroken_contract::canonical::{Canonicalizer, NotJson, Problem, canonical};
 
 /// Bytes of working memory that a thread keeps for canonical forms.
 const MOST_KEPT: usize = 1 << 16;
@@ -19,87 +22,6 @@ const MOST_KEPT: usize = 1 << 16;
 pub struct Keep {
     /// Arguments as written, so that a report may reveal them.
     pub arguments: bool,
-}
-
-/// A set of members that are looked for, each as written; `null` is as good as absent.
-macro_rules! looked_for {
-    ($(#[$doc:meta])* struct $name:ident { $($field:ident: $($key:literal)|+),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Default)]
-        struct $name<'a> { $($field: Option<Raw<'a>>),* }
-
-        impl<'a> $name<'a> {
-            /// Reads the object at `at` of a text, and gives its end. One member twice has no one meaning, and is foreign.
-            fn at(text: &'a str, at: usize) -> Result<(Self, usize), Broken> {
-                let mut found = Self::default();
-                let mut twice = false;
-                let end = json::object(text, at, &mut |key, at| {
-                    let (raw, end) = json::value_at(text, at)?;
-                    twice |= found.take(key, raw);
-                    Ok(end)
-                })?;
-                if twice {
-                    return Err(Broken::Foreign);
-                }
-                $(found.$field = found.$field.filter(|raw| raw.get() != "null");)*
-                Ok((found, end))
-            }
-
-            /// Notes a member; whether it was there before.
-            fn take(&mut self, key: &str, raw: Raw<'a>) -> bool {
-                match key {
-                    $($($key)|+ => self.$field.replace(raw).is_some(),)*
-                    _ => false,
-                }
-            }
-        }
-    };
-}
-
-looked_for! {
-    /// A request's parameters.
-    struct Params {
-        name: "name",
-        arguments: "arguments",
-        input_responses: "inputResponses",
-        request_state: "requestState",
-        task: "task",
-        task_id: "taskId",
-        request_id: "requestId",
-        protocol_version: "protocolVersion",
-        client_info: "clientInfo",
-        capabilities: "capabilities",
-        meta: "_meta",
-    }
-}
-
-looked_for! {
-    /// `_meta` of a request.
-    struct Meta {
-        protocol_version: "io.modelcontextprotocol/protocolVersion",
-        client_info: "io.modelcontextprotocol/clientInfo",
-        idempotency_key: "io.modelcontextprotocol/idempotencyKey" | "idempotencyKey" | "idempotency_key",
-        traceparent: "traceparent",
-    }
-}
-
-looked_for! {
-    /// A result.
-    struct Outcome {
-        protocol_version: "protocolVersion",
-        capabilities: "capabilities",
-        server_info: "serverInfo",
-        tools: "tools",
-        task: "task",
-        is_error: "isError",
-        result_type: "resultType",
-        input_requests: "inputRequests",
-    }
-}
-
-looked_for! {
-    /// An error.
-    struct Failure { code: "code", message: "message", data: "data" }
 }
 
 #[derive(Deserialize)]
@@ -210,71 +132,11 @@ fn head(text: &str) -> Option<Message> {
             cancels: params.request_id.and_then(id_of),
         }));
     }
-    let mut request = request(method, id, &params, Keep::default());
+    let mut request = request(method, id, &params, None, Keep::default());
     if let Some(call) = &mut request.call {
         call.arguments = Arguments::Unreadable(Unreadable::Truncated);
     }
     Some(Message::Request(Box::new(request)))
-}
-
-/// A JSON-RPC message. Its parameters or its result are most of it, and are read where they stand.
-#[derive(Default)]
-struct Envelope<'a> {
-    jsonrpc: Option<Raw<'a>>,
-    id: Option<Raw<'a>>,
-    method: Option<Raw<'a>>,
-    params: Option<Params<'a>>,
-    result: Option<Option<Outcome<'a>>>,
-    error: Option<Raw<'a>>,
-}
-
-impl<'a> Envelope<'a> {
-    fn read(text: &'a str) -> Result<Self, Broken> {
-        let mut found = Self::default();
-        let mut seen = 0u8;
-        let mut twice = false;
-        json::whole_object(text, &mut |key, at| {
-            let bit = match key {
-                "jsonrpc" => 1,
-                "id" => 2,
-                "method" => 4,
-                "params" => 8,
-                "result" => 16,
-                "error" => 32,
-                _ => return json::value_at(text, at).map(|(_, end)| end),
-            };
-            twice |= seen & bit != 0;
-            seen |= bit;
-            let inner = text.as_bytes().get(at) == Some(&b'{');
-            // What is broken within says no more than what is not there, wherever it can be seen where it ends.
-            if bit == 8
-                && inner
-                && let Ok((params, end)) = Params::at(text, at)
-            {
-                found.params = Some(params);
-                return Ok(end);
-            }
-            if bit == 16
-                && inner
-                && let Ok((result, end)) = Outcome::at(text, at)
-            {
-                found.result = Some(Some(result));
-                return Ok(end);
-            }
-            let (raw, end) = json::value_at(text, at)?;
-            let told = Some(raw).filter(|raw| raw.get() != "null");
-            match bit {
-                1 => found.jsonrpc = told,
-                2 => found.id = told,
-                4 => found.method = told,
-                16 => found.result = told.map(|_| None),
-                32 => found.error = told,
-                _ => {}
-            }
-            Ok(end)
-        })?;
-        if twice { Err(Broken::Foreign) } else { Ok(found) }
-    }
 }
 
 fn message_of(text: &str, keep: Keep) -> Result<Message, Unreadable> {
@@ -282,7 +144,7 @@ fn message_of(text: &str, keep: Keep) -> Result<Message, Unreadable> {
     if let Some(method) = text_of(envelope.method) {
         let params = envelope.params.unwrap_or_default();
         return Ok(match envelope.id {
-            Some(id) => Message::Request(Box::new(request(method, Some(id), &params, keep))),
+            Some(id) => Message::Request(Box::new(request(method, Some(id), &params, envelope.digest, keep))),
             None => {
                 Message::Notification(RpcNotification { method, cancels: params.request_id.and_then(id_of) })
             }
@@ -331,13 +193,15 @@ pub fn number(text: &str) -> Text {
 #[must_use]
 pub fn arguments(raw: Option<&str>, keep: Keep) -> Arguments {
     match digest(raw.unwrap_or("{}")) {
-        Ok(digest) => {
-            Arguments::Canonical { digest, raw: if keep.arguments { raw.map(Text::from) } else { None } }
-        }
+        Ok(digest) => canonical_arguments(digest, raw, keep),
         Err(Problem::TooDeep) => Arguments::Unreadable(Unreadable::TooDeep),
         Err(Problem::Ended) => Arguments::Unreadable(Unreadable::Truncated),
         Err(_) => Arguments::Unreadable(Unreadable::Foreign),
     }
+}
+
+fn canonical_arguments(digest: Digest, raw: Option<&str>, keep: Keep) -> Arguments {
+    Arguments::Canonical { digest, raw: if keep.arguments { raw.map(Text::from) } else { None } }
 }
 
 /// Digest of the canonical form of JSON text (contract 3.6); none if it is not JSON or nested deeper than the contract
@@ -348,18 +212,30 @@ pub fn canonical_digest(json: &str) -> Option<Digest> {
 }
 
 fn digest(json: &str) -> Result<Digest, Problem> {
+    of_form(|canonicalizer, form| canonicalizer.write_text(json, form)).map(|(digest, ())| digest)
+}
+
+/// The same of the value that begins at `at` of a text, with its end.
+fn digest_at(json: &str, at: usize) -> Result<(Digest, usize), Problem> {
+    of_form(|canonicalizer, form| canonicalizer.write_value(json, at, form))
+}
+
+/// Digest of the form that `write` writes, with what it gives.
+fn of_form<T>(
+    write: impl FnOnce(&mut Canonicalizer, &mut Vec<u8>) -> Result<T, NotJson>,
+) -> Result<(Digest, T), Problem> {
     thread_local! {
         static WORK: RefCell<(Canonicalizer, Vec<u8>)> = const { RefCell::new((Canonicalizer::new(), Vec::new())) };
     }
     WORK.with_borrow_mut(|(canonicalizer, form)| {
         form.clear();
-        canonicalizer.write_text(json, form).map_err(|why| why.problem)?;
+        let given = write(canonicalizer, form).map_err(|why| why.problem)?;
         let digest = short(blake3::hash(form));
         // One huge body must not hold its room for the rest of the run.
         if form.capacity() > MOST_KEPT {
             *form = Vec::new();
         }
-        Ok(digest)
+        Ok((digest, given))
     })
 }
 
@@ -371,11 +247,21 @@ pub fn short(hash: blake3::Hash) -> Digest {
     digest
 }
 
-fn request(method: Text, id: Option<Raw<'_>>, params: &Params<'_>, keep: Keep) -> RpcRequest {
+/// `digest`: of a call's arguments, where it is known.
+fn request(
+    method: Text,
+    id: Option<Raw<'_>>,
+    params: &Params<'_>,
+    digest: Option<Digest>,
+    keep: Keep,
+) -> RpcRequest {
     let meta = params.meta.and_then(|raw| Meta::at(raw.get(), 0).ok()).unwrap_or_default().0;
     let call = (&*method == "tools/call").then(|| ToolCall {
         tool: text_of(params.name).unwrap_or_default(),
-        arguments: arguments(params.arguments.map(Raw::get), keep),
+        arguments: match (digest, params.arguments.map(Raw::get)) {
+            (Some(digest), raw) => canonical_arguments(digest, raw, keep),
+            (None, raw) => arguments(raw, keep),
+        },
         round: round(params),
         task: params.task.is_some(),
     });

@@ -222,7 +222,7 @@ pub(crate) fn value_at<'a>(json: impl Script<'a>, at: usize) -> Result<(Raw<'a>,
 
 /// A value that is no string, by its place and end.
 #[inline]
-pub(super) fn no_string(json: &str, at: usize, end: usize) -> Raw<'_> {
+pub(crate) fn no_string(json: &str, at: usize, end: usize) -> Raw<'_> {
     Raw { text: &json[at..end], plain: false }
 }
 

@@ -138,6 +138,14 @@ fn depth_is_bounded_without_a_stack() {
 }
 
 #[test]
+fn a_value_within_a_text_ends_where_it_ends() {
+    let mut out = Vec::new();
+    let text = r#"{"a": {"c":1.0,"b":2} ,"d":3"#;
+    assert_eq!(Canonicalizer::new().write_value(text, 6, &mut out), Ok(text.find(" ,").unwrap()));
+    assert_eq!(out, br#"{"b":2,"c":1}"#);
+}
+
+#[test]
 fn a_failed_write_leaves_the_buffer_as_it_was() {
     let mut writer = Canonicalizer::new();
     let mut out = b"kept".to_vec();

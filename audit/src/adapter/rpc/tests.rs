@@ -32,6 +32,32 @@ fn absent_arguments_are_the_empty_object() {
 }
 
 #[test]
+fn arguments_are_the_same_wherever_they_are_read() {
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    for own in [
+        r#"{"b":[1.0,"\u00e9"], "a":{}}"#,
+        "null",
+        "\"text\"",
+        "-1.50",
+        "1abc",
+        "truex",
+        "[1,]",
+        "{\"a\":1,\"a\":2}",
+        "{\"a\":1]",
+        "",
+        &deep,
+    ] {
+        // Behind the method they are read with the message, before it for themselves.
+        let params = format!(r#""params":{{"name":"t","arguments":{own},"task":{{}}}}"#);
+        let before =
+            read_body(format!(r#"{{"id":2,{params},"method":"tools/call"}}"#).as_bytes(), Keep::default());
+        let behind =
+            read_body(format!(r#"{{"id":2,"method":"tools/call",{params}}}"#).as_bytes(), Keep::default());
+        assert_eq!(behind, before, "{own}");
+    }
+}
+
+#[test]
 fn the_next_round_of_a_call_is_another_call() {
     let first = call(r#"{"id":2,"method":"tools/call","params":{"name":"t"}}"#);
     let next = call(
