@@ -14,6 +14,7 @@ mod order;
 pub mod pair;
 pub mod proof;
 mod quick;
+mod reading;
 pub mod rules;
 pub mod run;
 mod skim;

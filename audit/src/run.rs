@@ -12,6 +12,7 @@ use crate::finding::Finding;
 use crate::join::Ahead;
 use crate::ledger::{Again, Carries, Emit, Entry, Given, Ledger, Terms};
 use crate::mapping::CallMark;
+use crate::reading::{MOST_OPEN, read_all};
 use crate::source::{self, Input, Limits, Recall};
 use crate::spread::Charts;
 use crate::table::Tables;
@@ -61,8 +62,6 @@ pub struct Options {
 const HANDED_OVER: usize = 64;
 /// Worker threads at most: more than that wait for each other.
 const MOST_THREADS: usize = 256;
-/// Files that are read side by side.
-const MOST_OPEN: usize = 256;
 /// Bytes that all files together read in one go.
 const MOST_READ: usize = 16 << 20;
 /// Memory where nobody says how much.
@@ -223,7 +222,8 @@ fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit:
     let mut paths = paths;
     let carried = options.carried.as_deref().cloned();
     paths.extend(carried.iter().flat_map(|carried| carried.paths.iter().cloned()));
-    let mut ledger = Ledger::new(&paths, options.terms(tables.is_some()), again);
+    let terms = options.terms(tables.is_some());
+    let mut ledger = Ledger::new(&paths, terms, again);
     let mut before = Vec::new();
     if let Some(mut carried) = carried {
         before = std::mem::take(&mut carried.loose);
@@ -234,7 +234,7 @@ fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit:
         let file = u32::try_from(number).unwrap_or(u32::MAX);
         Intake::open(&files[order[number]], file, &formats, &limits, keep, Some(&costs))
     };
-    let taken = read_all(order.len(), &open, &mut ledger, emit);
+    let taken = read_all(order.len(), &open, terms.room / 2, &mut ledger, emit);
     let mut taken = taken;
     let mut loose = before;
     loose.extend(taken.iter_mut().flat_map(|file| std::mem::take(&mut file.loose)));
@@ -287,114 +287,6 @@ fn audit(inputs: &[Input], options: &Options, tables: Option<&mut Tables>, emit:
 fn skipped(problem: &mut Problem) {
     "nothing: it is no log, and was skipped".clone_into(&mut problem.help);
     problem.lost = false;
-}
-
-/// Reads `count` files side by side, so that the ledger sees their records merged by time: of the records that come next
-/// the one goes first whose file has reached the earlier time. What one batch holds never shows.
-fn read_all<'f>(
-    count: usize,
-    open: &dyn Fn(usize) -> Intake<'f>,
-    ledger: &mut Ledger<'_>,
-    emit: &mut Emit<'_>,
-) -> Vec<Taken> {
-    let mut taken: Vec<Option<Taken>> = (0..count).map(|_| None).collect();
-    let mut reading: Vec<Open<'f>> = Vec::new();
-    let mut next = 0;
-    loop {
-        while reading.len() < MOST_OPEN && next < count {
-            reading.push(Open::new(next, open(next)));
-            next += 1;
-        }
-        // One file has no order to keep but its own, so the next batch is read while one is taken in.
-        if let ([only], true) = (&mut reading[..], next == count) {
-            taken[only.number] = only.drain(ledger, emit);
-            break;
-        }
-        reading.iter_mut().for_each(Open::fill);
-        reading.retain_mut(|file| {
-            let done = file.waiting.len() == 0;
-            if done {
-                taken[file.number] = file.intake.take().map(|intake| intake.finish(&mut |_| {}));
-            }
-            !done
-        });
-        if reading.is_empty() && next == count {
-            break;
-        }
-        if reading.len() < MOST_OPEN && next < count {
-            continue;
-        }
-        while let Some(first) = reading.iter_mut().min_by_key(|file| (file.reached, file.number)) {
-            if let Some(entry) = first.waiting.next() {
-                ledger.enter(entry, emit);
-            }
-            if !first.reach() {
-                break;
-            }
-        }
-    }
-    taken.into_iter().flatten().collect()
-}
-
-/// A file that is being read, with the records that were read and not taken in.
-struct Open<'f> {
-    number: usize,
-    intake: Option<Intake<'f>>,
-    waiting: std::iter::Peekable<std::vec::IntoIter<Entry>>,
-    /// The latest moment up to the record that comes next.
-    reached: Nanos,
-    more: bool,
-    /// Records of the batch before.
-    usual: usize,
-}
-
-impl<'f> Open<'f> {
-    fn new(number: usize, intake: Intake<'f>) -> Self {
-        Open {
-            number,
-            intake: Some(intake),
-            waiting: Vec::new().into_iter().peekable(),
-            reached: Nanos::MIN,
-            more: true,
-            usual: 0,
-        }
-    }
-
-    /// Reads on until there is a record or the end.
-    fn fill(&mut self) {
-        while self.waiting.peek().is_none() && self.more {
-            let batch = self.batch();
-            self.waiting = batch.into_iter().peekable();
-        }
-        self.reach();
-    }
-
-    /// Takes note of the record that comes next; false: none is here.
-    fn reach(&mut self) -> bool {
-        let moment = self.waiting.peek().map(Entry::moment);
-        self.reached = moment.map_or(self.reached, |moment| moment.max(self.reached));
-        moment.is_some()
-    }
-
-    fn batch(&mut self) -> Vec<Entry> {
-        // One batch is about as long as the one before.
-        let mut batch = Vec::with_capacity(self.usual);
-        if let Some(intake) = &mut self.intake {
-            self.more = intake.step(&mut |entry| batch.push(entry));
-        }
-        self.usual = batch.len();
-        batch
-    }
-
-    /// Hands over all that is left; the next batch is read meanwhile.
-    fn drain(&mut self, ledger: &mut Ledger<'_>, emit: &mut Emit<'_>) -> Option<Taken> {
-        let mut read: Vec<Entry> = self.waiting.by_ref().collect();
-        while self.more || !read.is_empty() {
-            let now = std::mem::take(&mut read);
-            (read, ()) = rayon::join(|| self.batch(), || ledger.enter_all(now, emit));
-        }
-        self.intake.take().map(|intake| intake.finish(&mut |_| {}))
-    }
 }
 
 /// What was given up so that the input needs no memory of its own size, if anything was.

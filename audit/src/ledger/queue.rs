@@ -34,7 +34,7 @@ pub(super) struct Slot {
 impl Slot {
     fn new(entry: Entry) -> Slot {
         let ordinary = matches!(entry, Entry::Skim(..));
-        Slot { order: order(&entry), weight: weight(&entry), ordinary, entry }
+        Slot { order: order(&entry), weight: entry.weight(), ordinary, entry }
     }
 
     /// One that waited in the queue of an earlier export: `weight` and `ordinary` as they were there, so that nothing goes
@@ -297,23 +297,25 @@ fn delivery(entry: &Entry) -> u64 {
     }
 }
 
-/// About how many bytes a record takes.
-fn weight(entry: &Entry) -> u32 {
-    use crate::event::What;
-    const SLOT: usize = 300;
-    let bytes = match entry {
-        Entry::Skim(one) => {
-            SLOT + one.along.ids.len() * 4 + one.along.text.as_ref().map_or(0, |text| text.len())
-        }
-        Entry::Event(event, _) => match &event.what {
-            What::Exchange(exchange) => {
-                let events = exchange.response.events.as_ref().map_or(0, Vec::len);
-                SLOT + 1200 + events * 250
+impl Entry {
+    /// About how many bytes a record takes.
+    pub(crate) fn weight(&self) -> u32 {
+        use crate::event::What;
+        const SLOT: usize = 300;
+        let bytes = match self {
+            Entry::Skim(one) => {
+                SLOT + one.along.ids.len() * 4 + one.along.text.as_ref().map_or(0, |text| text.len())
             }
-            _ => SLOT + 700,
-        },
-    };
-    u32::try_from(bytes).unwrap_or(u32::MAX)
+            Entry::Event(event, _) => match &event.what {
+                What::Exchange(exchange) => {
+                    let events = exchange.response.events.as_ref().map_or(0, Vec::len);
+                    SLOT + 1200 + events * 250
+                }
+                _ => SLOT + 700,
+            },
+        };
+        u32::try_from(bytes).unwrap_or(u32::MAX)
+    }
 }
 
 #[cfg(test)]
