@@ -19,6 +19,13 @@ pub fn is_unprintable(c: char) -> bool {
     after_a_letter.escape_debug().nth(1) == Some('\\') || is_invisible(c)
 }
 
+/// Whether a text is of printable ASCII alone, as most are: one look at its bytes tells it.
+#[must_use]
+pub(crate) fn is_plain(text: &str) -> bool {
+    // No early end, so that many bytes are looked at together.
+    text.bytes().fold(true, |plain, byte| plain & (b' '..=b'~').contains(&byte))
+}
+
 /// Characters that are letters to Unicode and nothing to the eye.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
@@ -27,7 +34,7 @@ fn is_invisible(c: char) -> bool {
 /// `text` with every unprintable character written as `\n`, `\r`, `\t` or `\u{hex}`.
 #[must_use]
 pub fn escape(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unprintable) {
+    if is_plain(text) || !text.chars().any(is_unprintable) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
@@ -71,6 +78,16 @@ mod tests {
         assert_eq!(escape("a\u{202e}b\u{2066}c\u{200b}d\u{9b}e"), "a\\u{202e}b\\u{2066}c\\u{200b}d\\u{9b}e");
         assert_eq!(escape("line\r\nnext\tcell"), "line\\r\\nnext\\tcell");
         assert_eq!(escape("\u{e0041}\u{feff}\u{ad}\u{3164}"), "\\u{e0041}\\u{feff}\\u{ad}\\u{3164}");
+    }
+
+    #[test]
+    fn plain_is_what_holds_printable_ascii_alone() {
+        for c in ('\0'..='\u{250}').chain(['\u{202e}', '🚀']) {
+            let (long, text) = ("x".repeat(40), c.to_string());
+            for text in [format!("{text}{long}"), format!("{long}{text}"), text] {
+                assert_eq!(is_plain(&text), c.is_ascii() && !is_unprintable(c), "{text:?}");
+            }
+        }
     }
 
     #[test]

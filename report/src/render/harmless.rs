@@ -1,7 +1,7 @@
 //! JSON whose bytes act on no terminal and hide nothing from a reader, while the values stay exact.
 //! Knows no shape.
 
-use crate::unprintable::is_unprintable;
+use crate::unprintable::{is_plain, is_unprintable};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use std::io::{self, Write};
@@ -23,6 +23,9 @@ struct Harmless;
 
 impl Formatter for Harmless {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        if is_plain(fragment) {
+            return writer.write_all(fragment.as_bytes());
+        }
         let mut units = [0; 2];
         let mut plain = 0;
         for (at, c) in fragment.char_indices().filter(|(_, c)| is_unprintable(*c)) {
