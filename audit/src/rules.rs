@@ -75,6 +75,8 @@ rules! {
     orphaned_session
 }
 
+pub(crate) use session_ended_on_transient::AT_ONCE;
+
 /// Looks at one timeline with every rule.
 pub fn check(timeline: &Timeline, court: &mut Court<'_>) {
     let chains = pair::chains(timeline);

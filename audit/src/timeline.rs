@@ -22,6 +22,7 @@ pub use stream::{Opening, Stream};
 use crate::carry::Declared;
 use crate::event::{RpcOutcome, Text, ToolHints};
 use crate::join::{Contact, Joined};
+use crate::verdict::Places;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use unbroken_contract::era::Era;
@@ -132,11 +133,17 @@ impl Tools {
 /// Builds one timeline per client, in the order of the clients' first contacts.
 #[must_use]
 pub fn build(joined: Joined) -> Vec<Timeline> {
-    build_among(joined, &Tools::default(), false)
+    build_among(joined, &Tools::default(), false, None)
 }
 
-/// The same for some clients of an input; `listed` is what tools declared anywhere in it, `others`: it has more clients.
-pub(crate) fn build_among(joined: Joined, listed: &Tools, others: bool) -> Vec<Timeline> {
+/// The same for some clients of an input; `listed` is what tools declared anywhere in it, `others`: it has more clients, `calm`:
+/// records that opened a session when nothing was suffered on the one before, whether that is seen here or not.
+pub(crate) fn build_among(
+    joined: Joined,
+    listed: &Tools,
+    others: bool,
+    calm: Option<&Places>,
+) -> Vec<Timeline> {
     let mut tools = listed.clone();
     tools.gather(&joined.contacts);
     let tools = Arc::new(tools);
@@ -145,7 +152,7 @@ pub(crate) fn build_among(joined: Joined, listed: &Tools, others: bool) -> Vec<T
     let mut unseen = unseen::gather(&joined);
     let mut timelines: Vec<Timeline> = client::group(joined.contacts, others)
         .into_iter()
-        .map(|(client, contacts)| of_client(client, contacts, &tools))
+        .map(|(client, contacts)| of_client(client, contacts, &tools, calm))
         .collect();
     let mut unclaimed = run::assign(&mut timelines, runs);
     unseen::of_spans(&timelines, &mut unseen, &mut unclaimed);
@@ -154,7 +161,7 @@ pub(crate) fn build_among(joined: Joined, listed: &Tools, others: bool) -> Vec<T
     timelines
 }
 
-fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>) -> Timeline {
+fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>, calm: Option<&Places>) -> Timeline {
     let (mut sessions, of_session) = session::gather(&contacts);
     let mut eras: Vec<Option<Era>> = contacts
         .iter()
@@ -168,7 +175,12 @@ fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>) -> Time
     let opened = |at: &usize| of_session[*at].is_some_and(|session| sessions[session].opened == Some(*at));
     let initializes: Vec<usize> =
         (0..contacts.len()).filter(|at| opened(at) || contacts[*at].opens()).collect();
-    let reconnects = reconnect::gather(&contacts, &eras, &of_session, &sessions, &streams, &initializes);
+    let is_calm = |at: &usize| {
+        let origin = contacts[*at].origin();
+        calm.is_some_and(|calm| calm.contains(&(origin.file, origin.offset)))
+    };
+    let after_a_close = initializes.iter().copied().filter(|at| !is_calm(at));
+    let reconnects = reconnect::gather(&contacts, &eras, &of_session, &sessions, &streams, after_a_close);
     Timeline {
         client,
         contacts,

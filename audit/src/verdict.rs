@@ -94,13 +94,16 @@ pub(crate) struct Part<'p> {
     pub(crate) rows: bool,
     /// The records are all there, so that sessions can be counted by them.
     pub(crate) sessions: bool,
+    /// Records that opened a session when it is known that the client had suffered no close on the one before.
+    pub(crate) calm: Option<&'p Places>,
     /// Where the time of each rule is noted, if it is.
     pub(crate) costs: Option<&'p Costs>,
 }
 
 impl Part<'_> {
     /// All there is.
-    pub(crate) const ALL: Part<'static> = Part { done: None, rows: false, sessions: true, costs: None };
+    pub(crate) const ALL: Part<'static> =
+        Part { done: None, rows: false, sessions: true, calm: None, costs: None };
 }
 
 /// Judges a part of an input.
@@ -112,7 +115,7 @@ pub(crate) fn hear(events: Vec<Event>, paths: &[String], whole: &Whole, part: &P
     let mut heard = Heard::default();
     heard.tally.counts.span = span(&joined);
     heard.tally.counts.ahead.clone_from(&joined.ahead);
-    let timelines = timeline::build_among(joined, &whole.tools, whole.others);
+    let timelines = timeline::build_among(joined, &whole.tools, whole.others, part.calm);
     let mut court = Court {
         paths,
         client: None,

@@ -64,6 +64,70 @@ fn generated_traffic_is_judged_alike() {
     }
 }
 
+/// Traffic of several clients as if it were one's, with what seldom happens: cuts, refusals, streams, notifications, sessions
+/// that are ended, two programs.
+fn odd(text: &str, seed: u64) -> String {
+    let mut state = seed;
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    let mut out = String::new();
+    for line in text.lines() {
+        let mut value: serde_json::Value = serde_json::from_str(line).expect("the log is JSON lines");
+        for (key, one) in [("subject", "user"), ("user_agent", "agent"), ("remote_addr", "203.0.113.9")] {
+            value[key] = one.into();
+        }
+        let opens = value["session_in"].is_null();
+        let bare = |value: &mut serde_json::Value, method: &str| {
+            value["method"] = method.into();
+            value["request"] = serde_json::Value::Null;
+            value["events"] = serde_json::Value::Array(Vec::new());
+        };
+        match below(1000) {
+            ..15 => value["cause"] = "client_abort".into(),
+            15..30 => value["cause"] = "upstream_abort".into(),
+            30..32 => value["status"] = [404, 502, 409, 429][below(4) as usize].into(),
+            32 if !opens => value["method"] = "DELETE".into(),
+            33..38 if !opens => bare(&mut value, "DELETE"),
+            38..58 if !opens => bare(&mut value, "GET"),
+            58..78 if !opens => {
+                bare(&mut value, "GET");
+                value["cause"] =
+                    ["client_abort", "upstream_abort", "upstream_idle_timeout"][below(3) as usize].into();
+            }
+            78..88 if !opens => value["events"] = serde_json::Value::Array(Vec::new()),
+            88..250 if !opens => {
+                bare(&mut value, "POST");
+                value["request"] = r#"{"jsonrpc":"2.0","method":"notifications/progress"}"#.into();
+                value["status"] = 202.into();
+            }
+            250..500 if opens => {
+                let request = value["request"].as_str().unwrap_or_default();
+                value["request"] = request.replace("\"agent\"", "\"other\"").into();
+            }
+            _ => {}
+        }
+        out.push_str(&value.to_string());
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn odd_traffic_is_judged_alike() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join("log.jsonl");
+    for seed in 1..=24 {
+        let clients = 1 + seed % 4;
+        generated(500_000, clients, seed, &path);
+        let text = std::fs::read_to_string(&path).expect("it was written");
+        std::fs::write(&path, odd(&text, seed)).expect("a disk with room");
+        let name = format!("odd {seed}");
+        alike(&name, std::slice::from_ref(&path), &Options { small: 1, ..options() });
+    }
+}
+
 #[test]
 fn sessions_with_ids_of_any_length_are_judged_alike() {
     let folder = tempfile::tempdir().expect("a folder can be made");

@@ -3,6 +3,7 @@
 
 use super::codec::{Reader, Writer};
 use super::route::{hash, session};
+use super::thin::Needed;
 use super::{Waiting, thin};
 use crate::adapter::formats::Formats;
 use crate::adapter::rpc::Keep;
@@ -125,7 +126,7 @@ impl Docket<'_> {
 
     /// Judges with the ordinary records that are needed, all if it is not told which.
     fn hear(&self, louds: Vec<Loud>, hearing: &Hearing<'_>) -> Heard {
-        let Hearing { file, needed, places, ended } = hearing;
+        let Hearing { file, needed, calm, places, ended } = hearing;
         let of_skims = louds.len();
         let more =
             needed.as_ref().map_or(0, |needed| needed.iter().filter(|need| **need != Need::Counted).count());
@@ -153,6 +154,7 @@ impl Docket<'_> {
                 done: places.as_ref(),
                 rows: self.rows,
                 sessions: needed.is_none(),
+                calm: needed.as_ref().map(|_| calm),
                 costs: Some(self.costs),
             },
         );
@@ -180,6 +182,8 @@ struct Hearing<'h> {
     file: &'h File,
     /// Of each ordinary record; none: all are looked at.
     needed: Option<Vec<Need>>,
+    /// Records that opened a session when nothing was suffered on the one before; where not all are looked at.
+    calm: Places,
     /// The records that will not be there again, if some will.
     places: Option<Places>,
     /// Sessions that end here, where not all records are looked at.
@@ -188,7 +192,7 @@ struct Hearing<'h> {
 
 impl<'h> Hearing<'h> {
     /// `glances` and `fates` are those of the records that are not ordinary, then of the ordinary ones.
-    fn of(file: &'h File, glances: &[Glance], fates: &[Fate], needed: Option<Vec<bool>>) -> Self {
+    fn of(file: &'h File, glances: &[Glance], fates: &[Fate], needed: Option<Needed>) -> Self {
         let done = |glance: &Glance, fate: &Fate| *fate != Fate::GoesOn && !glance.counted;
         let all = file.cut == Cut::None && glances.iter().all(|glance| !glance.counted);
         let places = (!all).then(|| {
@@ -196,7 +200,9 @@ impl<'h> Hearing<'h> {
             over.map(|(glance, _)| glance.order.place()).collect()
         });
         let ended = if needed.is_some() { ended(glances, fates) } else { Vec::new() };
-        let needed = needed.map(|needed| {
+        let mut calm = Places::default();
+        let needed = needed.map(|Needed { skims: needed, calm: known }| {
+            calm = known;
             let of_skims = glances.len() - needed.len();
             let ordinary = glances[of_skims..].iter().zip(&fates[of_skims..]);
             let need = |(needed, (glance, fate)): (bool, (&Glance, &Fate))| match needed {
@@ -206,7 +212,7 @@ impl<'h> Hearing<'h> {
             };
             needed.into_iter().zip(ordinary).map(need).collect()
         });
-        Hearing { file, needed, places, ended }
+        Hearing { file, needed, calm, places, ended }
     }
 }
 

@@ -4,16 +4,19 @@
 //! An ordinary record is an answered request, an accepted notification, an `initialize` or a DELETE ([`crate::skim`]).
 //! Alone it breaks nothing, so a rule meets it only beside another record. What is kept, and for which rules:
 //!
-//! - calls equal to one of a record that is not ordinary: chains (`duplicate-invocation`, `blind-retry`,
-//!   `reissue-kept-id`, `response-undelivered`);
+//! - calls equal to one of a record that is not ordinary, from that one on until it is settled by an answer: chains
+//!   (`duplicate-invocation`, `blind-retry`, `reissue-kept-id`, `response-undelivered`);
 //! - requests whose JSON-RPC id another record of the session has: `request-id-reused`, answers on other streams, cancels,
 //!   `foreign-replay` by its response;
 //! - records that delivered an event id which a resume presents or brings, or which the session has twice: all rules on
 //!   cursors and replays, `event-id-reused`, `unowned-resume`;
-//! - of a session with a record that is not ordinary: the last request (what a client suffered before it is made up for), the
-//!   last one before an `initialize` that follows directly, the first call (one that was answered ends a loop of tries), the
-//!   last POST, the DELETE, the first request without recorded bodies (`session-discarded`, `orphaned-session`,
-//!   `session-ended-on-transient`, `clamped-cursor`), and the `initialize` that follows in the client (also for reconnects);
+//! - of a session on which a request may have been lost or refused: the last request after that (it makes up for what the
+//!   client suffered), the last POST and the DELETE; the first call, if nothing made up for it (one that was answered ends a
+//!   loop of tries); the `initialize` that follows, as far as it can have been sent for that (`session-discarded`,
+//!   `orphaned-session`, `session-ended-on-transient`);
+//! - an `initialize` sent when the client had suffered a close on the session before, and what stands directly before it
+//!   (reconnects); before the others it is known that none was ([`Needed::calm`]);
+//! - of a session with a record that is not ordinary: the first request without recorded bodies (`clamped-cursor`);
 //! - of a session with a refusal: all that follows it, and the first and last record of each instance
 //!   (`expired-session-kept`, `session-misrouted`, `retention-too-short`, `unknown-session-not-404`);
 //! - what follows a DELETE; records under another protocol version than the session's first (`context-changed`); records
@@ -26,14 +29,16 @@
 use super::docket::Loud;
 use super::route;
 use crate::event::{
-    Arguments, Body, Exchange, Message, Method, Nanos, RpcOutcome, RpcRequest, Vantage, What,
+    Arguments, Body, Cause, Exchange, Message, Method, Nanos, RpcOutcome, RpcRequest, Vantage, What,
 };
 use crate::finding::{Certainty, Finding};
 use crate::mapping::{CallMark, info_mark};
 use crate::order::Order;
 use crate::quick::{HashMap, HashSet};
+use crate::rules::AT_ONCE;
 use crate::skim::{Beside, Kind, Skim, mark};
 use crate::timeline::close::id_text;
+use crate::verdict::Places;
 use unbroken_contract::breach::Breach;
 use unbroken_contract::era::Era;
 
@@ -42,12 +47,21 @@ const BESIDE: Nanos = 1_500_000_000;
 /// Programs behind one key of a client; with more, all is looked at.
 const MOST_CLASSES: usize = 8;
 
-/// Which skims a judgement needs, in their order; none: all of them.
+/// What a judgement needs.
+#[derive(Debug)]
+pub(super) struct Needed {
+    /// Which of the skims, in their order.
+    pub(super) skims: Vec<bool>,
+    /// The records that opened a session when the client had suffered nothing on the one before, as far as they are looked at.
+    pub(super) calm: Places,
+}
+
+/// What a judgement needs; none: all of it.
 pub(super) fn needed(
     louds: &[Loud],
     skims: &[(Skim, Beside<'_>)],
     vantage: &dyn Fn(u16) -> Option<Vantage>,
-) -> Option<Vec<bool>> {
+) -> Option<Needed> {
     let facts: Vec<Facts> = louds.iter().map(facts).collect::<Option<_>>()?;
     if !one_place(louds, skims, vantage) {
         return None;
@@ -57,11 +71,12 @@ pub(super) fn needed(
     if view.apart() {
         return None;
     }
-    let mut keep = Keep { real: vec![false; skims.len()], stub: vec![false; skims.len()] };
+    let mut keep = vec![false; skims.len()];
     view.equal(&facts, skims, &mut keep);
     view.walk(&facts, skims, &mut keep);
     view.close(&facts, &mut keep);
-    Some(keep.real.iter().zip(&keep.stub).map(|(real, stub)| *real || *stub).collect())
+    let calm = view.calm(&keep);
+    Some(Needed { skims: keep, calm })
 }
 
 /// Whether a finding out of a thinned judgement rests on the absence of what may have been left out.
@@ -79,8 +94,16 @@ struct Facts {
     used: bool,
     opens: bool,
     deletes: bool,
+    /// It is a DELETE that asks for nothing else, so that the session is over with it.
+    ends: bool,
     /// The server refused, or answered with an error.
     refused: bool,
+    /// A request may have been lost or refused with it.
+    hurts: bool,
+    /// After its close a new session may be taken for a reconnect.
+    suffers: bool,
+    /// It carried a call that the client itself gave up.
+    aborts: bool,
     /// The protocol version that counts for `context-changed`; 0: none.
     version: u32,
     calls: Vec<u32>,
@@ -135,6 +158,15 @@ fn facts(loud: &Loud) -> Option<Facts> {
     let events = exchange.response.events.iter().flatten().filter_map(|event| event.id.as_deref());
     let ids = events.chain(exchange.request.last_event_id.as_deref()).map(mark).collect();
     let opens = requests().any(|request| &*request.method == "initialize");
+    let deletes = exchange.method == Method::Delete && matches!(exchange.status, Some(200..=299));
+    // The end of an accepted stream loses no request, and a server may offer no DELETE.
+    let harmless = match exchange.method {
+        Method::Get => matches!(exchange.status, Some(200..=203 | 205..=299)),
+        Method::Delete => matches!(exchange.status, Some(405)),
+        _ => false,
+    };
+    let hurts = refused || !harmless;
+    let left = matches!(exchange.end.cause, Cause::ClientAbort | Cause::ClientTimeout);
     let spoken = exchange.request.session.is_some() && matches!(exchange.status, Some(200..=299)) && !opens;
     let version = exchange.request.protocol_version.as_deref().filter(|_| spoken).map_or(0, mark);
     let agent = event.identity.user_agent.is_some();
@@ -145,8 +177,12 @@ fn facts(loud: &Loud) -> Option<Facts> {
         info,
         used,
         opens: opens && exchange.request.session.is_none(),
-        deletes: exchange.method == Method::Delete && matches!(exchange.status, Some(200..=299)),
+        deletes,
+        ends: deletes && sent.is_empty(),
         refused,
+        hurts,
+        suffers: hurts || exchange.method == Method::Get && !left,
+        aborts: left && !calls.is_empty(),
         version,
         calls,
         asked,
@@ -169,6 +205,9 @@ fn answers(exchange: &Exchange) -> impl Iterator<Item = &Message> {
     let events = exchange.response.events.iter().flatten().filter_map(|event| event.message.as_ref());
     body.iter().chain(events)
 }
+
+/// Published revisions of the era that is judged: a request that names one is looked at by the rules on calls.
+const JUDGED: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// Whether all records were written at one place.
 fn one_place(louds: &[Loud], skims: &[(Skim, Beside<'_>)], vantage: &dyn Fn(u16) -> Option<Vantage>) -> bool {
@@ -212,7 +251,9 @@ struct Held {
     version: u32,
     version_at: u32,
     changed: bool,
-    who: Vec<u32>,
+    /// All that its first ordinary record tells of the client, and what others tell otherwise.
+    who: u32,
+    others: Vec<u32>,
     last_request: u32,
     /// The first call.
     called: u32,
@@ -221,6 +262,15 @@ struct Held {
     odd: bool,
     served: Vec<(u32, u32, u32)>,
     kept: bool,
+    /// The first and the last record with which a request may have been lost or refused.
+    hurt: Option<(u32, u32)>,
+    /// The last request whose answer is recorded.
+    answered: u32,
+    /// The client gave up a call.
+    aborted: bool,
+    /// The client suffered a close that no request has made up for since; never again after a DELETE.
+    suffers: bool,
+    ended: bool,
 }
 
 impl Held {
@@ -238,7 +288,8 @@ impl Held {
             version: 0,
             version_at: NONE,
             changed: false,
-            who: Vec::new(),
+            who: 0,
+            others: Vec::new(),
             last_request: NONE,
             called: NONE,
             unbodied: false,
@@ -246,14 +297,22 @@ impl Held {
             odd: false,
             served: Vec::new(),
             kept: false,
+            hurt: None,
+            answered: NONE,
+            aborted: false,
+            suffers: false,
+            ended: false,
         }
     }
 }
 
-/// What is kept: for itself, so that its session has to be whole at its start, or merely as the neighbour of another.
-struct Keep {
-    real: Vec<bool>,
-    stub: Vec<bool>,
+/// A record that opens a session.
+#[derive(Clone, Copy, Debug)]
+struct Init {
+    /// As an index into the records.
+    at: u32,
+    /// The client may have suffered a close on a session before it.
+    late: bool,
 }
 
 /// All records of the client, in order.
@@ -261,8 +320,10 @@ struct View {
     recs: Vec<Rec>,
     held: Vec<Held>,
     classes: usize,
-    /// Every `initialize`, as an index into `recs`, with the record of each class before it.
-    inits: Vec<(u32, Vec<u32>)>,
+    /// Every `initialize`, in order.
+    inits: Vec<Init>,
+    /// The last record of each class before each of them; [`NONE`]: there is none.
+    before: Vec<u32>,
 }
 
 impl View {
@@ -292,7 +353,8 @@ impl View {
                 is_loud: true,
             });
         }
-        recs.sort_unstable_by_key(|rec| rec.order);
+        // Two runs in order, most times; of several events of one record none is ordinary.
+        recs.sort_by_key(|rec| rec.order);
         for rec in &recs {
             let Some(session) = held.get_mut(rec.session as usize) else { continue };
             let (info, loud) = if rec.is_loud {
@@ -306,21 +368,20 @@ impl View {
                 session.info = info;
             }
         }
-        View { recs, held, classes: 1, inits: Vec::new() }
+        View { recs, held, classes: 1, inits: Vec::new(), before: Vec::new() }
     }
 
     /// Tells programs apart as far as records do; none if there are too many.
     fn number_classes(&mut self, facts: &[Facts], skims: &[(Skim, Beside<'_>)]) -> Option<()> {
         let mut known: Vec<(u64, u32)> = Vec::new();
-        let mut clients: Vec<u64> = self.held.iter().map(|held| held.client).collect();
-        clients.extend(facts.iter().map(|facts| facts.client));
-        clients.extend(skims.iter().map(|(skim, _)| skim.client.unwrap_or(0)));
-        clients.sort_unstable();
-        clients.dedup();
-        let mut infos: Vec<u32> = self.held.iter().map(|held| held.info).filter(|info| *info != 0).collect();
-        infos.sort_unstable();
-        infos.dedup();
-        if clients.len() <= 1 && infos.len() <= 1 {
+        let mut clients = self.held.iter().map(|held| held.client);
+        let first = clients.next();
+        let mut clients = clients
+            .chain(facts.iter().map(|facts| facts.client))
+            .chain(skims.iter().map(|(skim, _)| skim.client.unwrap_or(0)));
+        let mut infos = self.held.iter().map(|held| held.info).filter(|info| *info != 0);
+        let info = infos.next();
+        if clients.all(|client| Some(client) == first) && infos.all(|other| Some(other) == info) {
             return Some(());
         }
         for held in &mut self.held {
@@ -342,71 +403,78 @@ impl View {
         })
     }
 
-    fn keep(&mut self, at: u32, keep: &mut Keep) {
+    fn keep(&mut self, at: u32, keep: &mut [bool]) {
         let rec = self.recs[at as usize];
         if let Some(held) = self.held.get_mut(rec.session as usize) {
             held.kept = true;
         }
         if !rec.is_loud {
-            keep.real[rec.at as usize] = true;
+            keep[rec.at as usize] = true;
         }
     }
 
     /// What is equal in some fact to another record.
-    fn equal(&mut self, facts: &[Facts], skims: &[(Skim, Beside<'_>)], keep: &mut Keep) {
-        let mut calls: HashSet<u32> = HashSet::default();
+    fn equal(&mut self, facts: &[Facts], skims: &[(Skim, Beside<'_>)], keep: &mut [bool]) {
+        // By the calls of those that are not ordinary: when the latest of them is settled, as far as it is known.
+        let mut calls: HashMap<u32, Nanos> = HashMap::default();
         let mut events: HashSet<u32> = HashSet::default();
-        // Ids within a session, requests' and events' apart.
-        let mut within: Vec<(u64, u8, u32)> = Vec::with_capacity(skims.len() * 2);
-        let key = |session: u32, mark: u32| u64::from(session) << 32 | u64::from(mark);
+        // Ids within a session, requests' and events' apart, each with its record, as one number that is quick to compare.
+        let mut within: Vec<u128> = Vec::with_capacity(skims.len() * 2);
+        let key = |session: u32, mark: u32, kind: u8, at: usize| {
+            let id = u64::from(session) << 32 | u64::from(mark);
+            u128::from(id) << 40 | u128::from(kind) << 32 | at as u128
+        };
         for (at, rec) in self.recs.iter().enumerate() {
             if rec.is_loud {
                 let facts = &facts[rec.at as usize];
-                calls.extend(&facts.calls);
                 events.extend(&facts.ids);
-                within.extend(facts.asked.iter().map(|id| (key(rec.session, *id), 0, at as u32)));
+                within.extend(facts.asked.iter().map(|id| key(rec.session, *id, 0, at)));
             } else {
                 let (skim, ids) = &skims[rec.at as usize];
                 if skim.asked != 0 {
-                    within.push((key(rec.session, skim.asked), 0, at as u32));
+                    within.push(key(rec.session, skim.asked, 0, at));
                 }
-                within.extend(ids.ids().map(|id| (key(rec.session, id), 1, at as u32)));
+                within.extend(ids.ids().map(|id| key(rec.session, id, 1, at)));
             }
         }
         within.sort_unstable();
         let mut wanted = Vec::new();
-        for run in within.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            if run.first().map(|one| one.2) != run.last().map(|one| one.2) {
-                wanted.extend(run.iter().map(|one| one.2));
-            }
+        for run in within.chunk_by(|a, b| a >> 32 == b >> 32).filter(|run| run.first() != run.last()) {
+            wanted.extend(run.iter().map(|one| *one as u32));
         }
-        for (at, rec) in self.recs.iter().enumerate().filter(|(_, rec)| !rec.is_loud) {
-            let (skim, ids) = &skims[rec.at as usize];
-            let same = skim.kind == Kind::Request && skim.call != 0 && calls.contains(&skim.call);
-            if same || !events.is_empty() && ids.ids().any(|id| events.contains(&id)) {
-                wanted.push(at as u32);
-            }
-        }
+        let judged = JUDGED.map(mark);
         // One line delivered twice has one moment.
-        for run in (0..self.recs.len())
-            .collect::<Vec<_>>()
-            .chunk_by(|a, b| self.recs[*a].order.at == self.recs[*b].order.at)
-        {
-            for at in run {
-                let twin = run
-                    .iter()
-                    .any(|other| other != at && self.recs[*other].session == self.recs[*at].session);
-                if run.len() > 1 && twin {
-                    wanted.push(*at as u32);
+        let mut from = 0;
+        for run in self.recs.chunk_by(|a, b| a.order.at == b.order.at) {
+            // What stands at one moment may be settled or not by what stands there too.
+            let loud = run.iter().filter(|rec| rec.is_loud).flat_map(|rec| &facts[rec.at as usize].calls);
+            calls.extend(loud.map(|call| (*call, Nanos::MAX)));
+            for (at, rec) in (from..).zip(run).filter(|(_, rec)| !rec.is_loud) {
+                let (skim, ids) = &skims[rec.at as usize];
+                let call = (skim.kind == Kind::Request && skim.call != 0).then_some(&skim.call);
+                let settled = call.and_then(|call| calls.get_mut(call)).filter(|by| rec.order.at <= **by);
+                let twin =
+                    run.len() > 1 && run.iter().filter(|other| other.session == rec.session).count() > 1;
+                if settled.is_some() || twin || !events.is_empty() && ids.ids().any(|id| events.contains(&id))
+                {
+                    wanted.push(at);
+                }
+                if let Some(by) = settled
+                    && self.classes == 1
+                    && skim.bodies
+                    && judged.contains(&skim.version)
+                {
+                    *by = rec.order.until.min(*by);
                 }
             }
+            from += run.len() as u32;
         }
         wanted.retain(|at| !self.recs[*at as usize].is_loud);
         wanted.into_iter().for_each(|at| self.keep(at, keep));
     }
 
     /// What stands in the order of time beside something that is not ordinary.
-    fn walk(&mut self, facts: &[Facts], skims: &[(Skim, Beside<'_>)], keep: &mut Keep) {
+    fn walk(&mut self, facts: &[Facts], skims: &[(Skim, Beside<'_>)], keep: &mut [bool]) {
         let mut last_of_class: Vec<u32> = vec![NONE; self.classes];
         let mut seen_classes: HashSet<(u32, u32)> = HashSet::default();
         let mut wanted: Vec<u32> = Vec::new();
@@ -421,12 +489,15 @@ impl View {
                 (opens, if opens { 0 } else { skim.version }, Some(skim))
             };
             if opens {
-                // What the session before had suffered counts if no request has gone through since.
                 let before = last_of_class.iter().filter_map(|last| self.recs.get(*last as usize));
-                let held =
-                    before.filter_map(|rec| self.held.get(rec.session as usize)).filter(|held| held.loud);
-                wanted.extend(held.map(|held| held.last_request).filter(|at| *at != NONE));
-                self.inits.push((at, last_of_class.clone()));
+                let held = before.filter_map(|rec| self.held.get(rec.session as usize));
+                let late = held.clone().any(|held| held.suffers);
+                if late {
+                    // With several programs it may be another's, and what made up for the client's own has to be seen.
+                    wanted.extend(held.flat_map(|held| [held.last_request, held.deleted]));
+                }
+                self.inits.push(Init { at, late });
+                self.before.extend(&last_of_class);
             }
             let Some(held) = self.held.get_mut(rec.session as usize) else { continue };
             last_of_class[held.class as usize] = at;
@@ -455,6 +526,12 @@ impl View {
                 let facts = &facts[rec.at as usize];
                 held.odd |= facts.refused;
                 held.refused |= facts.refused;
+                if facts.hurts {
+                    held.hurt = Some((held.hurt.map_or(at, |(first, _)| first), at));
+                }
+                held.aborted |= facts.aborts;
+                held.ended |= facts.ends;
+                held.suffers = (held.suffers || facts.suffers) && !held.ended;
                 if facts.deletes {
                     held.deleted = at;
                 }
@@ -463,19 +540,32 @@ impl View {
                 }
                 continue;
             };
-            held.last_skim = at;
-            if !held.who.contains(&skim.who) {
-                held.who.push(skim.who);
-                if held.who.len() > 1 || self.classes > 1 && seen_classes.insert((held.class, skim.who)) {
+            let is_first = held.last_skim == NONE;
+            if is_first {
+                held.who = skim.who;
+                if self.classes > 1 && seen_classes.insert((held.class, skim.who)) {
                     wanted.push(at);
                 }
+            } else if held.who != skim.who && !held.others.contains(&skim.who) {
+                held.others.push(skim.who);
+                wanted.push(at);
             }
+            held.last_skim = at;
             match skim.kind {
-                Kind::Delete => held.deleted = at,
+                Kind::Delete => {
+                    held.deleted = at;
+                    (held.ended, held.suffers) = (true, false);
+                }
                 Kind::Request | Kind::Notice | Kind::Initialize => held.last_post = at,
+            }
+            if skim.bodies && matches!(skim.kind, Kind::Request | Kind::Initialize) {
+                held.suffers = false;
             }
             if skim.kind == Kind::Request {
                 held.last_request = at;
+                if skim.bodies {
+                    held.answered = at;
+                }
                 if skim.call != 0 && held.called == NONE {
                     held.called = at;
                 }
@@ -491,21 +581,33 @@ impl View {
                 }
             }
         }
-        wanted.into_iter().for_each(|at| self.keep(at, keep));
+        wanted.into_iter().filter(|at| *at != NONE).for_each(|at| self.keep(at, keep));
     }
 
     /// What sessions need as a whole, and what follows them.
-    fn close(&mut self, facts: &[Facts], keep: &mut Keep) {
+    fn close(&mut self, facts: &[Facts], keep: &mut [bool]) {
         let refused = facts.iter().any(|facts| facts.refused);
         let mut wanted: Vec<u32> = Vec::new();
         for held in self.held.iter().filter(|held| held.loud) {
-            wanted.extend([held.last_request, held.called, held.last_post, held.deleted]);
             if held.refused {
                 wanted.push(held.last_skim);
                 wanted.extend(held.served.iter().flat_map(|(_, first, last)| [*first, *last]));
             }
-            for after in [held.last_post, held.deleted] {
-                wanted.extend(self.next_inits(after));
+            let Some((first, last)) = held.hurt else { continue };
+            wanted.extend([held.last_post, held.deleted]);
+            if held.last_request != NONE && held.last_request > first {
+                wanted.push(held.last_request);
+            }
+            let unhealed = held.answered == NONE || held.answered < last;
+            if unhealed {
+                wanted.push(held.called);
+            }
+            if unhealed || held.aborted {
+                wanted.extend(self.next_inits(held.last_post));
+            }
+            if let Some(deleted) = self.recs.get(held.deleted as usize) {
+                let at_once = |at: &u32| self.recs[*at as usize].order.at - deleted.order.at <= AT_ONCE;
+                wanted.extend(self.next_inits(held.deleted).into_iter().filter(at_once));
             }
         }
         if refused {
@@ -515,47 +617,24 @@ impl View {
         if self.held.iter().any(|held| held.loud || held.kept) {
             wanted.extend(self.firsts());
         }
-        for (at, before) in &self.inits {
-            let loud = |at: &u32| {
-                self.recs
-                    .get(*at as usize)
-                    .is_some_and(|rec| self.held.get(rec.session as usize).is_some_and(|held| held.loud))
-            };
-            if before.iter().any(loud) {
-                wanted.push(*at);
+        // Which of the records before it is the last one of its client is told by a look at all of them.
+        for (init, before) in self.inits.iter().zip(self.before.chunks_exact(self.classes)) {
+            if init.late {
+                wanted.push(init.at);
+                wanted.extend(before);
             }
         }
         wanted.into_iter().filter(|at| *at != NONE).for_each(|at| self.keep(at, keep));
-        // With several programs the neighbours' sessions have to be known too, so this goes on until nothing is added.
-        loop {
-            let firsts: Vec<u32> = self
-                .held
-                .iter()
-                .filter(|held| held.kept || held.loud)
-                .flat_map(|held| [held.first, held.opened])
-                .filter(|at| *at != NONE && !self.is_kept(*at, keep))
-                .collect();
-            firsts.iter().for_each(|at| self.keep(*at, keep));
-            let kept = self.inits.iter().filter(|(at, _)| self.is_kept(*at, keep));
-            let beside: Vec<u32> = kept.flat_map(|(_, before)| before.iter().copied()).collect();
-            let beside: Vec<u32> =
-                beside.into_iter().filter(|at| *at != NONE && !self.is_kept(*at, keep)).collect();
-            for at in &beside {
-                if self.classes > 1 {
-                    self.keep(*at, keep);
-                } else {
-                    keep.stub[self.recs[*at as usize].at as usize] = true;
-                }
-            }
-            if firsts.is_empty() && beside.is_empty() {
-                return;
-            }
-        }
+        let whole = self.held.iter().filter(|held| held.kept || held.loud);
+        let starts: Vec<u32> = whole.flat_map(|held| [held.first, held.opened]).collect();
+        starts.into_iter().filter(|at| *at != NONE).for_each(|at| self.keep(at, keep));
     }
 
-    fn is_kept(&self, at: u32, keep: &Keep) -> bool {
-        let rec = self.recs[at as usize];
-        rec.is_loud || keep.real[rec.at as usize] || keep.stub[rec.at as usize]
+    /// The places of the records that open a session, are looked at, and came after no close that the client suffered.
+    fn calm(&self, keep: &[bool]) -> Places {
+        let calm = self.inits.iter().filter(|init| !init.late).map(|init| &self.recs[init.at as usize]);
+        let seen = calm.filter(|rec| rec.is_loud || keep[rec.at as usize]);
+        seen.map(|rec| rec.order.place()).collect()
     }
 
     /// The next `initialize` of each class behind a record.
@@ -563,14 +642,14 @@ impl View {
         if after == NONE {
             return Vec::new();
         }
-        let from = self.inits.partition_point(|(at, _)| *at <= after);
+        let from = self.inits.partition_point(|init| init.at <= after);
         let mut classes: Vec<u32> = Vec::new();
         let mut found = Vec::new();
-        for (at, _) in &self.inits[from..] {
-            let class = self.class(*at);
+        for init in &self.inits[from..] {
+            let class = self.class(init.at);
             if !classes.contains(&class) {
                 classes.push(class);
-                found.push(*at);
+                found.push(init.at);
                 if classes.len() >= self.classes {
                     break;
                 }
@@ -586,16 +665,16 @@ impl View {
             first.entry(held.class).and_modify(|at| *at = held.first.min(*at)).or_insert(held.first);
         }
         let mut opened: HashMap<u32, u32> = HashMap::default();
-        for (at, _) in &self.inits {
-            opened.entry(self.class(*at)).or_insert(*at);
+        for init in &self.inits {
+            opened.entry(self.class(init.at)).or_insert(init.at);
         }
         first.into_values().chain(opened.into_values()).collect()
     }
 
     fn last_inits(&self) -> Vec<u32> {
         let mut last: HashMap<u32, u32> = HashMap::default();
-        for (at, _) in &self.inits {
-            last.insert(self.class(*at), *at);
+        for init in &self.inits {
+            last.insert(self.class(init.at), init.at);
         }
         last.into_values().collect()
     }

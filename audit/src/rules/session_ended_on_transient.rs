@@ -40,7 +40,7 @@ pub(super) const BREACH: Breach = Breach::SessionEndedOnTransient;
 const HELP: &str = "keep the session after a failure and end it only on shutdown";
 
 /// "At once": a person who reconnects takes longer.
-const AT_ONCE: Nanos = 5_000_000_000;
+pub(crate) const AT_ONCE: Nanos = 5_000_000_000;
 
 pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
     let timeline = case.timeline;

@@ -70,21 +70,21 @@ pub enum Step {
     Stay,
 }
 
-/// Finds every reconnect of a client, in the order of the contacts that made them.
+/// Finds every reconnect of a client, in the order of the contacts that made them; `initializes`: those that may be one.
 pub(super) fn gather(
     contacts: &[Contact],
     eras: &[Option<Era>],
     of_session: &[Option<usize>],
     sessions: &[Session],
     streams: &[Stream],
-    initializes: &[usize],
+    initializes: impl Iterator<Item = usize>,
 ) -> Vec<Reconnect> {
     let mut found: Vec<Reconnect> =
         streams.iter().flat_map(|stream| of_stream(contacts, eras, sessions, stream)).collect();
     for at in initializes {
-        let last = contacts[..*at].iter().zip(of_session).rposition(|(_, session)| session.is_some());
+        let last = contacts[..at].iter().zip(of_session).rposition(|(_, session)| session.is_some());
         let Some(held) = last.and_then(|last| of_session[last]) else { continue };
-        found.extend(of_initialize(contacts, eras, &sessions[held], *at));
+        found.extend(of_initialize(contacts, eras, &sessions[held], at));
     }
     found.sort_by_key(|reconnect| reconnect.contact);
     found
