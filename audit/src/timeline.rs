@@ -22,7 +22,7 @@ pub use stream::{Opening, Stream};
 use crate::carry::Declared;
 use crate::event::{RpcOutcome, Text, ToolHints};
 use crate::join::{Contact, Joined};
-use crate::verdict::Places;
+use crate::verdict::Calm;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use unbroken_contract::era::Era;
@@ -137,12 +137,12 @@ pub fn build(joined: Joined) -> Vec<Timeline> {
 }
 
 /// The same for some clients of an input; `listed` is what tools declared anywhere in it, `others`: it has more clients, `calm`:
-/// records that opened a session when nothing was suffered on the one before, whether that is seen here or not.
+/// what is known of records that are not there.
 pub(crate) fn build_among(
     joined: Joined,
     listed: &Tools,
     others: bool,
-    calm: Option<&Places>,
+    calm: Option<&Calm>,
 ) -> Vec<Timeline> {
     let mut tools = listed.clone();
     tools.gather(&joined.contacts);
@@ -161,8 +161,12 @@ pub(crate) fn build_among(
     timelines
 }
 
-fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>, calm: Option<&Places>) -> Timeline {
+fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>, calm: Option<&Calm>) -> Timeline {
     let (mut sessions, of_session) = session::gather(&contacts);
+    for session in sessions.iter_mut().filter(|_| calm.is_some()) {
+        let hash = crate::ledger::route::hash(&session.id);
+        session.healed = calm.is_some_and(|calm| calm.healed.contains(&hash));
+    }
     let mut eras: Vec<Option<Era>> = contacts
         .iter()
         .zip(&of_session)
@@ -177,7 +181,7 @@ fn of_client(client: Client, contacts: Vec<Contact>, tools: &Arc<Tools>, calm: O
         (0..contacts.len()).filter(|at| opened(at) || contacts[*at].opens()).collect();
     let is_calm = |at: &usize| {
         let origin = contacts[*at].origin();
-        calm.is_some_and(|calm| calm.contains(&(origin.file, origin.offset)))
+        calm.is_some_and(|calm| calm.opened.contains(&(origin.file, origin.offset)))
     };
     let after_a_close = initializes.iter().copied().filter(|at| !is_calm(at));
     let reconnects = reconnect::gather(&contacts, &eras, &of_session, &sessions, &streams, after_a_close);

@@ -55,6 +55,15 @@ pub(crate) struct Whole {
 /// Records by file and offset.
 pub(crate) type Places = HashSet<(u32, u64)>;
 
+/// What is known where not all records of a client are looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Calm {
+    /// Records that opened a session when the client had suffered no close on the one before.
+    pub(crate) opened: Places,
+    /// Sessions, as hashes of their ids, on which an answered request made up for all that the client suffered.
+    pub(crate) healed: HashSet<u64>,
+}
+
 /// What a judgement gave.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
@@ -94,8 +103,8 @@ pub(crate) struct Part<'p> {
     pub(crate) rows: bool,
     /// The records are all there, so that sessions can be counted by them.
     pub(crate) sessions: bool,
-    /// Records that opened a session when it is known that the client had suffered no close on the one before.
-    pub(crate) calm: Option<&'p Places>,
+    /// What is known of records that are not there.
+    pub(crate) calm: Option<&'p Calm>,
     /// Where the time of each rule is noted, if it is.
     pub(crate) costs: Option<&'p Costs>,
 }

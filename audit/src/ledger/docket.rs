@@ -16,7 +16,7 @@ use crate::order::{Order, moment, until};
 use crate::quick::HashMap;
 use crate::skim::{self, Beside, Skim};
 use crate::source::{Recall, Record};
-use crate::verdict::{self, Heard, Part, Places, Tally, Whole};
+use crate::verdict::{self, Calm, Heard, Part, Places, Tally, Whole};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -182,8 +182,8 @@ struct Hearing<'h> {
     file: &'h File,
     /// Of each ordinary record; none: all are looked at.
     needed: Option<Vec<Need>>,
-    /// Records that opened a session when nothing was suffered on the one before; where not all are looked at.
-    calm: Places,
+    /// What is known of those that are not looked at.
+    calm: Calm,
     /// The records that will not be there again, if some will.
     places: Option<Places>,
     /// Sessions that end here, where not all records are looked at.
@@ -200,7 +200,7 @@ impl<'h> Hearing<'h> {
             over.map(|(glance, _)| glance.order.place()).collect()
         });
         let ended = if needed.is_some() { ended(glances, fates) } else { Vec::new() };
-        let mut calm = Places::default();
+        let mut calm = Calm::default();
         let needed = needed.map(|Needed { skims: needed, calm: known }| {
             calm = known;
             let of_skims = glances.len() - needed.len();

@@ -10,12 +10,12 @@
 //!   `foreign-replay` by its response;
 //! - records that delivered an event id which a resume presents or brings, or which the session has twice: all rules on
 //!   cursors and replays, `event-id-reused`, `unowned-resume`;
-//! - of a session on which a request may have been lost or refused: the last request after that (it makes up for what the
-//!   client suffered), the last POST and the DELETE; the first call, if nothing made up for it (one that was answered ends a
-//!   loop of tries); the `initialize` that follows, as far as it can have been sent for that (`session-discarded`,
-//!   `orphaned-session`, `session-ended-on-transient`);
+//! - of a session on which a request may have been lost or refused, and no answered request made up for that (where one did,
+//!   that is known: [`Calm`]): the last request, the first call (one that was answered ends a loop of tries), the last POST, the
+//!   DELETE and the `initialize` that follows (`session-discarded`); the last three also where the client gave up a call
+//!   (`orphaned-session`), the last two where they come at once (`session-ended-on-transient`);
 //! - an `initialize` sent when the client had suffered a close on the session before, and what stands directly before it
-//!   (reconnects); before the others it is known that none was ([`Needed::calm`]);
+//!   (reconnects); before the others it is known that none was ([`Calm`]);
 //! - of a session with a record that is not ordinary: the first request without recorded bodies (`clamped-cursor`);
 //! - of a session with a refusal: all that follows it, and the first and last record of each instance
 //!   (`expired-session-kept`, `session-misrouted`, `retention-too-short`, `unknown-session-not-404`);
@@ -38,7 +38,7 @@ use crate::quick::{HashMap, HashSet};
 use crate::rules::AT_ONCE;
 use crate::skim::{Beside, Kind, Skim, mark};
 use crate::timeline::close::id_text;
-use crate::verdict::Places;
+use crate::verdict::{Calm, Places};
 use unbroken_contract::breach::Breach;
 use unbroken_contract::era::Era;
 
@@ -52,8 +52,8 @@ const MOST_CLASSES: usize = 8;
 pub(super) struct Needed {
     /// Which of the skims, in their order.
     pub(super) skims: Vec<bool>,
-    /// The records that opened a session when the client had suffered nothing on the one before, as far as they are looked at.
-    pub(super) calm: Places,
+    /// What is known beyond them.
+    pub(super) calm: Calm,
 }
 
 /// What a judgement needs; none: all of it.
@@ -75,7 +75,7 @@ pub(super) fn needed(
     view.equal(&facts, skims, &mut keep);
     view.walk(&facts, skims, &mut keep);
     view.close(&facts, &mut keep);
-    let calm = view.calm(&keep);
+    let calm = Calm { opened: view.calm(&keep), healed: view.healed() };
     Some(Needed { skims: keep, calm })
 }
 
@@ -239,6 +239,7 @@ struct Rec {
 
 #[derive(Clone, Debug)]
 struct Held {
+    session: u64,
     class: u32,
     client: u64,
     info: u32,
@@ -274,8 +275,9 @@ struct Held {
 }
 
 impl Held {
-    fn new(client: u64) -> Held {
+    fn new(session: u64, client: u64) -> Held {
         Held {
+            session,
             class: 0,
             client,
             info: 0,
@@ -303,6 +305,12 @@ impl Held {
             suffers: false,
             ended: false,
         }
+    }
+
+    /// Whether a request that was answered made up for all that the client suffered, under the version that it speaks.
+    fn is_healed(&self) -> bool {
+        let last = self.hurt.map(|(_, last)| last);
+        last.is_some_and(|last| self.answered != NONE && self.answered > last) && !self.changed
     }
 }
 
@@ -332,7 +340,7 @@ impl View {
         let mut held: Vec<Held> = Vec::new();
         let mut place = |session: u64, client: u64| {
             *index.entry(session).or_insert_with(|| {
-                held.push(Held::new(client));
+                held.push(Held::new(session, client));
                 held.len() as u32 - 1
             })
         };
@@ -593,21 +601,25 @@ impl View {
                 wanted.push(held.last_skim);
                 wanted.extend(held.served.iter().flat_map(|(_, first, last)| [*first, *last]));
             }
-            let Some((first, last)) = held.hurt else { continue };
-            wanted.extend([held.last_post, held.deleted]);
-            if held.last_request != NONE && held.last_request > first {
-                wanted.push(held.last_request);
-            }
-            let unhealed = held.answered == NONE || held.answered < last;
-            if unhealed {
+            let Some((first, _)) = held.hurt else { continue };
+            let healed = held.is_healed();
+            if !healed {
                 wanted.push(held.called);
+                if held.last_request != NONE && held.last_request > first {
+                    wanted.push(held.last_request);
+                }
             }
-            if unhealed || held.aborted {
+            if !healed || held.aborted {
+                wanted.push(held.last_post);
                 wanted.extend(self.next_inits(held.last_post));
             }
             if let Some(deleted) = self.recs.get(held.deleted as usize) {
                 let at_once = |at: &u32| self.recs[*at as usize].order.at - deleted.order.at <= AT_ONCE;
+                let before = wanted.len();
                 wanted.extend(self.next_inits(held.deleted).into_iter().filter(at_once));
+                if !healed || held.aborted || held.refused || wanted.len() > before {
+                    wanted.push(held.deleted);
+                }
             }
         }
         if refused {
@@ -628,6 +640,11 @@ impl View {
         let whole = self.held.iter().filter(|held| held.kept || held.loud);
         let starts: Vec<u32> = whole.flat_map(|held| [held.first, held.opened]).collect();
         starts.into_iter().filter(|at| *at != NONE).for_each(|at| self.keep(at, keep));
+    }
+
+    /// The sessions on which a request that was answered made up for all that the client suffered.
+    fn healed(&self) -> HashSet<u64> {
+        self.held.iter().filter(|held| held.is_healed()).map(|held| held.session).collect()
     }
 
     /// The places of the records that open a session, are looked at, and came after no close that the client suffered.

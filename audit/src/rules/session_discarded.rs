@@ -150,6 +150,9 @@ fn replacement(timeline: &Timeline, held: &Session) -> Option<usize> {
 
 /// The close that the client suffered before `moment`, if the session was still its own and nothing made up for it.
 fn suffered(timeline: &Timeline, held: &Session, moment: Nanos) -> Option<usize> {
+    if held.healed {
+        return None;
+    }
     let mut suffered = None;
     for at in held.contacts.iter().copied().filter(|at| timeline.contacts[*at].start < moment) {
         let contact = &timeline.contacts[at];

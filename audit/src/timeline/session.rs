@@ -27,6 +27,8 @@ pub struct Session {
     pub info: Option<ClientInfo>,
     /// When its first contact started.
     pub first: Nanos,
+    /// It is known that an answered request made up for all that the client suffered on it, also where that request is not here.
+    pub healed: bool,
 }
 
 /// Gathers sessions in the order of their first contact, and the session of each contact.
