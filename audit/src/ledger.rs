@@ -9,37 +9,38 @@
 mod carry;
 mod codec;
 mod docket;
+mod judging;
 mod queue;
 pub(crate) mod route;
 mod spill;
 mod thin;
+mod told;
+mod waiting;
 
 use crate::adapter::formats::Formats;
 use crate::adapter::rpc::Keep;
 use crate::carry::Carried;
 use crate::cost::{Costs, Stage};
 use crate::event::{Event, Nanos};
-use crate::finding::{Finding, Sent};
+use crate::finding::Finding;
 use crate::join::{self, Clocks};
 use crate::long;
 use crate::mapping::CallMark;
 use crate::order::{moment, until};
-use crate::quick::{HashMap, HashSet};
 use crate::skim::Skimmed;
 use crate::source::Recall;
 use crate::table::Tables;
-use crate::verdict::{self, Counts, Heard, Part, Tally, Whole};
-use codec::Writer;
-use docket::{Cut, Docket, File, Judged};
+use crate::verdict::{Counts, Tally, Whole};
+use docket::Cut;
+use judging::Why;
 pub(crate) use queue::Passed;
 use queue::{Queue, Recent, Slot};
 use route::Routes;
 pub(crate) use route::Ways;
 use serde::{Deserialize, Serialize};
 use spill::Spill;
-
-/// Bytes of one client from which on they are worth a place in the temporary file.
-const WORTH: usize = 64;
+use told::Told;
+use waiting::Waiting;
 
 /// Where findings go.
 pub(crate) type Emit<'e> = dyn FnMut(Finding) + Send + 'e;
@@ -133,85 +134,6 @@ impl Given {
     }
 }
 
-/// Why a client is judged now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Why {
-    /// It was silent, or its past is.
-    Silence,
-    /// What waits of it can go nowhere else.
-    Memory,
-    /// It has too many records.
-    Size,
-    /// Nothing more comes.
-    End,
-}
-
-/// One client that waits.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    key: u64,
-    writer: Writer,
-    skims: Vec<u8>,
-    /// How many records it has.
-    records: u32,
-    /// The first moment of what was not counted yet.
-    first: Nanos,
-    last: Nanos,
-    /// When a part of it was judged last.
-    judged: Nanos,
-    away: Vec<spill::Piece>,
-    skims_away: Vec<spill::Piece>,
-}
-
-impl Default for Waiting {
-    fn default() -> Self {
-        Waiting {
-            key: 0,
-            writer: Writer::default(),
-            skims: Vec::new(),
-            records: 0,
-            first: Nanos::MAX,
-            last: Nanos::MIN,
-            judged: Nanos::MIN,
-            away: Vec::new(),
-            skims_away: Vec::new(),
-        }
-    }
-}
-
-impl Waiting {
-    fn note(&mut self, first: Nanos, last: Nanos, counted: bool) {
-        if !counted {
-            self.first = self.first.min(first);
-        }
-        self.last = self.last.max(last);
-        self.records += 1;
-    }
-
-    fn size(&self) -> usize {
-        self.writer.size() + self.skims.capacity()
-    }
-
-    /// Moves what it holds into the temporary file; gives how many bytes that were.
-    fn spill(&mut self, spill: &mut Spill) -> Result<u64, ()> {
-        let mut moved = 0;
-        for (bytes, away) in
-            [(&mut self.writer.bytes, &mut self.away), (&mut self.skims, &mut self.skims_away)]
-        {
-            if bytes.len() >= WORTH {
-                away.push(spill.put(bytes)?);
-                moved += bytes.len() as u64;
-                *bytes = Vec::new();
-            }
-        }
-        if self.writer.bytes.is_empty() {
-            // What comes next is written from a fresh start, so that a client that waits in the file takes no memory.
-            self.writer = Writer::default();
-        }
-        Ok(moved)
-    }
-}
-
 /// The ledger.
 pub(crate) struct Ledger<'p> {
     paths: &'p [String],
@@ -267,44 +189,6 @@ impl Common {
         };
         self.several |= key.is_some() && self.first.is_some() && key != self.first;
         self.first = self.first.or(key);
-    }
-}
-
-/// Findings that are out.
-#[derive(Debug, Default)]
-struct Told {
-    prints: HashSet<u64>,
-    /// The finding that a send or another part of a story stands in, by what is known of it wherever it stands.
-    sends: HashMap<u64, u64>,
-}
-
-impl Told {
-    /// Whether a finding is told for the first time, and not a part of one that is out: of a call that was sent three times
-    /// one send may be done with when the others are looked at again, and a loop of tries can be longer than what is judged at a
-    /// time.
-    fn is_news(&mut self, finding: &Finding) -> bool {
-        let told = finding.part_of.as_ref().and_then(|part| self.sends.get(&route::hash(part)).copied());
-        if let Some(story) = told {
-            self.sends.extend(finding.parts.iter().map(|part| (route::hash(part), story)));
-            return false;
-        }
-        let print = route::hash(&finding.fingerprint);
-        let place = |sent: &Sent| {
-            let of = |text: &Option<String>| text.as_deref().map_or(0, route::hash);
-            let parts = [of(&finding.tool), of(&sent.session), of(&sent.rpc_id), sent.at as u64];
-            parts
-                .iter()
-                .fold(0, |sum: u64, part| (sum ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
-        };
-        let mut stories = finding.sends.iter().map(|sent| self.sends.get(&place(sent)));
-        let first = stories.next().flatten();
-        let part = first.is_some() && stories.all(|story| story == first);
-        if part || !self.prints.insert(print) {
-            return false;
-        }
-        self.sends.extend(finding.sends.iter().map(|sent| (place(sent), print)));
-        self.sends.extend(finding.parts.iter().map(|part| (route::hash(part), print)));
-        true
     }
 }
 
@@ -519,162 +403,6 @@ impl<'p> Ledger<'p> {
         }
     }
 
-    /// Judges the clients that have been silent for the horizon, and the past of those that never are.
-    fn sweep(&mut self, emit: &mut Emit<'_>) {
-        self.swept = self.now;
-        let horizon = self.terms.horizon;
-        let cut = self.now.saturating_sub(horizon).saturating_sub(self.terms.disorder);
-        let waiting = (0..).zip(&self.clients).filter_map(|(at, client)| Some((at, client.as_ref()?)));
-        let mut due: Vec<(Nanos, u32, Cut)> = waiting
-            .filter_map(|(at, client)| {
-                // Half of what is looked at is done then: more often would judge the same records again and again.
-                // Few records cost little.
-                let stretch = if self.common.is_some() { 0 } else { horizon };
-                let old = client.first < cut.saturating_sub(stretch) && client.judged <= cut;
-                let cut = match client.last < cut {
-                    true => Cut::None,
-                    false if old => Cut::At { moment: cut, horizon },
-                    false => return None,
-                };
-                Some((client.first, at, cut))
-            })
-            .collect();
-        due.sort_unstable_by_key(|(first, at, _)| (*first, *at));
-        let due: Vec<_> = due.into_iter().map(|(_, at, cut)| (at, cut)).collect();
-        self.judge(&due, Why::Silence, emit);
-    }
-
-    /// Moves waiting bytes into the temporary file; where that fails, silent clients are judged before their time instead.
-    fn put_aside(&mut self, emit: &mut Emit<'_>) {
-        if self.spill().is_err() {
-            self.judge_silent(emit);
-        }
-    }
-
-    /// Moves waiting bytes into the temporary file.
-    fn spill(&mut self) -> Result<(), ()> {
-        self.again.costs.add_spill();
-        for client in self.clients.iter_mut().flatten() {
-            let before = client.size();
-            let put = client.spill(&mut self.spill);
-            self.held = self.held + client.size() - before;
-            self.given.spilled += put?;
-        }
-        self.spill.flush()
-    }
-
-    /// Judges the clients that have been silent longest, until half of the room is free: a story that is going on is the last
-    /// to be cut.
-    fn judge_silent(&mut self, emit: &mut Emit<'_>) {
-        let waiting = (0..).zip(&self.clients).filter_map(|(at, client)| Some((client.as_ref()?, at)));
-        let mut silent: Vec<(Nanos, u32, usize)> =
-            waiting.map(|(client, at)| (client.last, at, client.size())).collect();
-        silent.sort_unstable();
-        let mut held = self.held;
-        let due = silent.into_iter().take_while(|(_, _, size)| {
-            let is_due = held > self.terms.room / 2;
-            held = held.saturating_sub(*size);
-            is_due
-        });
-        let due: Vec<_> = due.map(|(_, at, _)| (at, Cut::None)).collect();
-        self.judge(&due, Why::Memory, emit);
-    }
-
-    /// Judges clients, each up to its cut or as a whole, and forgets what is done.
-    fn judge(&mut self, clients: &[(u32, Cut)], why: Why, emit: &mut Emit<'_>) {
-        if let Some(common) = &self.common {
-            // Where none is done with, all there are stand side by side.
-            self.whole.others = common.several && (self.others || self.given.all_early() > 0);
-        }
-        // A fixed number at a time: how many threads there are must not show in the order of the findings.
-        let mut rest = clients.iter().peekable();
-        while rest.peek().is_some() {
-            let mut files = Vec::with_capacity(docket::AT_ONCE);
-            let mut records = 0;
-            while let Some((index, cut)) = rest.peek() {
-                let client =
-                    self.clients[*index as usize].as_mut().expect("only clients that wait are judged");
-                records += client.records;
-                let full = files.len() == docket::AT_ONCE || records > docket::RECORDS_AT_ONCE;
-                if full && !files.is_empty() {
-                    break;
-                }
-                rest.next();
-                self.held -= client.size();
-                let louds = std::mem::take(&mut client.writer).bytes;
-                let skims = std::mem::take(&mut client.skims);
-                files.push(File {
-                    index: *index,
-                    cut: *cut,
-                    louds: self.spill.take(&mut client.away, louds),
-                    skims: self.spill.take(&mut client.skims_away, skims),
-                });
-            }
-            let docket = Docket {
-                paths: self.paths,
-                whole: &self.whole,
-                recall: &self.again.recall,
-                formats: self.again.formats,
-                keep: self.again.keep,
-                costs: self.again.costs,
-                rows: self.terms.rows,
-                all: self.terms.all,
-            };
-            let judged = docket.judge(files);
-            let mut findings = Vec::new();
-            for one in judged {
-                findings.extend(self.close(one, why));
-            }
-            verdict::in_order(&mut findings);
-            findings.into_iter().for_each(&mut *emit);
-            // What goes on of many clients came back from the file. Where there is none, their records are told of as they come.
-            if self.held > self.terms.room {
-                _ = self.spill();
-            }
-        }
-    }
-
-    fn close(&mut self, judged: Judged, why: Why) -> Vec<Finding> {
-        let Judged { index, heard, over, kept } = judged;
-        let Heard { mut findings, mut tally, tables } = heard;
-        let mut new = Vec::new();
-        tally.retain_sessions(|session| {
-            let is_new = !self.counted.holds(session);
-            new.extend(is_new.then_some(session));
-            is_new
-        });
-        if why != Why::End {
-            new.into_iter().for_each(|session| self.counted.add(session));
-        }
-        self.tally.add(tally);
-        self.tables.add(tables);
-        match why {
-            Why::Silence => self.given.early += over.len() as u64,
-            Why::Memory => self.given.forced += over.len() as u64,
-            Why::Size => {
-                self.given.parted += over.len() as u64;
-                self.given.parts += 1;
-            }
-            Why::End => {}
-        }
-        let client = self.clients[index as usize].as_mut().expect("a client waits until it is judged");
-        match kept {
-            Some(kept) => {
-                let Waiting { key, .. } = *client;
-                *client = Waiting { key, judged: self.now, ..kept };
-                self.held += client.size();
-                self.routes.forget_sessions(&over, index);
-            }
-            None => {
-                self.routes.forget(client.key, &over, index);
-                self.clients[index as usize] = None;
-                self.free.push(index);
-            }
-        }
-        findings.retain(|finding| self.told.is_news(finding));
-        findings
-    }
-
     /// Judges what is left.
     pub(crate) fn finish(mut self, emit: &mut Emit<'_>) -> Closed {
         let mut carried = None;
@@ -693,45 +421,5 @@ impl<'p> Ledger<'p> {
             lost: self.again.recall.lost(),
             carried,
         }
-    }
-
-    /// Judges what is left of an input that is the only one.
-    fn judge_rest(&mut self, emit: &mut Emit<'_>) {
-        if self.is_large {
-            self.judge_clients(emit);
-        } else {
-            self.judge_small(emit);
-        }
-    }
-
-    /// Judges all clients that wait: no more comes.
-    fn judge_clients(&mut self, emit: &mut Emit<'_>) {
-        let waiting = (0..).zip(&self.clients).filter_map(|(at, client)| Some((client.as_ref()?.first, at)));
-        let mut waiting: Vec<(Nanos, u32)> = waiting.collect();
-        self.others |= waiting.len() > 1 || self.given.all_early() > 0;
-        // Of those in one place there may be no other ([`Ledger::judge`]).
-        self.whole.others = self.others;
-        waiting.sort_unstable();
-        let all: Vec<(u32, Cut)> = waiting.into_iter().map(|(_, at)| (at, Cut::None)).collect();
-        self.judge(&all, Why::End, emit);
-    }
-
-    fn judge_small(&mut self, emit: &mut Emit<'_>) {
-        let Again { recall, formats, keep, .. } = &self.again;
-        let mut events = Vec::with_capacity(self.first.len());
-        for slot in std::mem::take(&mut self.first) {
-            match slot.entry {
-                Entry::Event(event, _) => events.push(*event),
-                Entry::Skim(one) => {
-                    let text = one.along.text.as_deref();
-                    docket::recall(recall, formats, *keep, &one.skim, text, &mut |event| events.push(event));
-                }
-            }
-        }
-        let part = Part { rows: self.terms.rows, costs: Some(self.again.costs), ..Part::ALL };
-        let heard = verdict::hear(events, self.paths, &self.whole, &part);
-        self.tally.add(heard.tally);
-        self.tables.add(heard.tables);
-        heard.findings.into_iter().for_each(emit);
     }
 }
