@@ -26,21 +26,18 @@
 //! `replay-gap` by number alone also looks for ids of other streams that could be of the same count; where such a finding
 //! comes out of a thinned judgement it is made again in full (see [`doubtful`]).
 
+mod facts;
+
 use super::docket::Loud;
-use super::route;
-use crate::event::{
-    Arguments, Body, Cause, Exchange, Message, Method, Nanos, RpcOutcome, RpcRequest, Vantage, What,
-};
+use crate::event::{Nanos, Vantage};
 use crate::finding::{Certainty, Finding};
-use crate::mapping::{CallMark, info_mark};
 use crate::order::Order;
 use crate::quick::{HashMap, HashSet};
 use crate::rules::AT_ONCE;
 use crate::skim::{Beside, Kind, Skim, mark};
-use crate::timeline::close::id_text;
 use crate::verdict::{Calm, Places};
+use facts::{Facts, facts};
 use unbroken_contract::breach::Breach;
-use unbroken_contract::era::Era;
 
 /// How far apart records of two logs may be and still speak of one exchange (`join::vantage`), with room.
 const BESIDE: Nanos = 1_500_000_000;
@@ -82,128 +79,6 @@ pub(super) fn needed(
 /// Whether a finding out of a thinned judgement rests on the absence of what may have been left out.
 pub(super) fn doubtful(findings: &[Finding]) -> bool {
     findings.iter().any(|found| found.breach.0 == Breach::ReplayGap && found.certainty != Certainty::Proved)
-}
-
-/// What of a record that is not ordinary bears on ordinary ones.
-#[derive(Debug)]
-struct Facts {
-    session: Option<u64>,
-    client: u64,
-    info: u32,
-    /// It is a POST that is no cancellation.
-    used: bool,
-    opens: bool,
-    deletes: bool,
-    /// It is a DELETE that asks for nothing else, so that the session is over with it.
-    ends: bool,
-    /// The server refused, or answered with an error.
-    refused: bool,
-    /// A request may have been lost or refused with it.
-    hurts: bool,
-    /// After its close a new session may be taken for a reconnect.
-    suffers: bool,
-    /// It carried a call that the client itself gave up.
-    aborts: bool,
-    /// The protocol version that counts for `context-changed`; 0: none.
-    version: u32,
-    calls: Vec<u32>,
-    asked: Vec<u32>,
-    ids: Vec<u32>,
-}
-
-/// The facts of a record; none: it is of a kind that bears on more than can be told here.
-fn facts(loud: &Loud) -> Option<Facts> {
-    let event = &loud.event;
-    let What::Exchange(exchange) = &event.what else { return None };
-    if event.sampled || exchange.request.mcp_method.is_some() {
-        return None;
-    }
-    let sent: &[Message] = match &exchange.request.body {
-        Body::Messages(messages) => messages,
-        Body::Unknown | Body::Empty if exchange.method != Method::Post => &[],
-        _ => return None,
-    };
-    let requests = || sent.iter().filter_map(request);
-    let versions = exchange
-        .request
-        .protocol_version
-        .iter()
-        .chain(requests().filter_map(|r| r.protocol_version.as_ref()));
-    let mut stateless = versions.into_iter().any(|version| Era::of_revision(version) == Some(Era::Stateless));
-    let mut calls = Vec::new();
-    for call in requests().filter_map(|request| request.call.as_ref()) {
-        let CallMark::One(mark) = loud.mark else { return None };
-        if !matches!(call.arguments, Arguments::Canonical { .. }) || sent.len() > 1 {
-            return None;
-        }
-        calls.push(mark);
-    }
-    let mut asked: Vec<u32> = requests().filter_map(|r| r.id.as_ref()).map(|id| mark(id_text(id))).collect();
-    let cancels = sent.iter().filter_map(|message| match message {
-        Message::Notification(told) => told.cancels.as_ref(),
-        _ => None,
-    });
-    let cancelled: Vec<u32> = cancels.map(|id| mark(id_text(id))).collect();
-    let used = exchange.method == Method::Post && cancelled.is_empty();
-    asked.extend(cancelled);
-    let mut refused = matches!(exchange.status, Some(300..=498)) && exchange.status != Some(405);
-    for message in answers(exchange) {
-        let Message::Response(response) = message else { continue };
-        asked.extend(response.id.as_ref().map(|id| mark(id_text(id))));
-        refused |= matches!(response.outcome, RpcOutcome::Error { .. });
-        if let RpcOutcome::Initialized { protocol_version: Some(version), .. } = &response.outcome {
-            stateless |= Era::of_revision(version) == Some(Era::Stateless);
-        }
-    }
-    let events = exchange.response.events.iter().flatten().filter_map(|event| event.id.as_deref());
-    let ids = events.chain(exchange.request.last_event_id.as_deref()).map(mark).collect();
-    let opens = requests().any(|request| &*request.method == "initialize");
-    let deletes = exchange.method == Method::Delete && matches!(exchange.status, Some(200..=299));
-    // The end of an accepted stream loses no request, and a server may offer no DELETE.
-    let harmless = match exchange.method {
-        Method::Get => matches!(exchange.status, Some(200..=203 | 205..=299)),
-        Method::Delete => matches!(exchange.status, Some(405)),
-        _ => false,
-    };
-    let hurts = refused || !harmless;
-    let left = matches!(exchange.end.cause, Cause::ClientAbort | Cause::ClientTimeout);
-    let spoken = exchange.request.session.is_some() && matches!(exchange.status, Some(200..=299)) && !opens;
-    let version = exchange.request.protocol_version.as_deref().filter(|_| spoken).map_or(0, mark);
-    let agent = event.identity.user_agent.is_some();
-    let info = event.identity.client.as_ref().map_or(0, |info| info_mark(&info.name, &info.version, agent));
-    (!stateless).then(|| Facts {
-        session: route::session(event).map(route::hash),
-        client: route::client(event).unwrap_or(0),
-        info,
-        used,
-        opens: opens && exchange.request.session.is_none(),
-        deletes,
-        ends: deletes && sent.is_empty(),
-        refused,
-        hurts,
-        suffers: hurts || exchange.method == Method::Get && !left,
-        aborts: left && !calls.is_empty(),
-        version,
-        calls,
-        asked,
-        ids,
-    })
-}
-
-fn request(message: &Message) -> Option<&RpcRequest> {
-    match message {
-        Message::Request(request) => Some(request),
-        _ => None,
-    }
-}
-
-fn answers(exchange: &Exchange) -> impl Iterator<Item = &Message> {
-    let body: &[Message] = match &exchange.response.body {
-        Body::Messages(messages) => messages,
-        _ => &[],
-    };
-    let events = exchange.response.events.iter().flatten().filter_map(|event| event.message.as_ref());
-    body.iter().chain(events)
 }
 
 /// Published revisions of the era that is judged: a request that names one is looked at by the rules on calls.
