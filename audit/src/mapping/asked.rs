@@ -233,6 +233,7 @@ fn client<'a, const DEEP: bool>(script: impl Script<'a>, at: usize) -> Result<((
 
 #[cfg(test)]
 mod tests {
+    use super::super::marks::Marks;
     use super::*;
     use proptest::prelude::*;
 
@@ -266,6 +267,10 @@ mod tests {
                 written = written.replace('/', "\\/");
             }
             let inner = &written[1..written.len() - 1];
+            let record = format!("{{\"body\":{written},\"behind\":\"\\\\\"}}");
+            let mut marks = Marks::default();
+            let at = 9..9 + inner.len();
+            prop_assert_eq!(Asked::read_part::<true>(marks.of(&record), at), Asked::read::<true>(inner), "{}", record);
             if let Some(deep) = Asked::read::<true>(inner) {
                 prop_assert_eq!(Some(deep), Asked::read::<false>(&body), "{}", body);
             }
