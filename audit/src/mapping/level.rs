@@ -4,6 +4,7 @@
 
 use super::json::{self, Broken};
 use super::marks::Script;
+use super::scan;
 
 /// A string's text between its quotes, as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,27 +132,10 @@ pub(super) fn skip<'a, const DEEP: bool>(script: impl Script<'a>, at: usize) -> 
     let bytes = script.text().as_bytes();
     match bytes.get(at) {
         Some(b'\\') => word::<DEEP>(script, at).map(|(_, end)| end),
-        Some(b'{' | b'[') => {
-            let (mut at, mut depth) = (at, 0usize);
-            loop {
-                match bytes.get(at).ok_or(Broken::Ended)? {
-                    b'\\' => {
-                        at = word::<DEEP>(script, at)?.1;
-                        continue;
-                    }
-                    b'"' => return Err(Broken::Foreign),
-                    b'{' | b'[' => depth += 1,
-                    b'}' | b']' => {
-                        depth -= 1;
-                        if depth == 0 {
-                            return Ok(at + 1);
-                        }
-                    }
-                    _ => {}
-                }
-                at += 1;
-            }
-        }
+        Some(b'{' | b'[') => scan::balanced(bytes, at, 0, |mark, at| match mark {
+            b'\\' => word::<DEEP>(script, at).map(|(_, end)| end),
+            _ => Err(Broken::Foreign),
+        }),
         _ => json::skip(script, at),
     }
 }

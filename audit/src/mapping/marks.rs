@@ -151,26 +151,11 @@ impl<'a> Script<'a> for Marked<'a> {
     }
 
     #[inline]
-    fn nest_end(self, mut at: usize) -> Result<usize, Broken> {
-        let bytes = self.text.as_bytes();
-        let mut depth = 0usize;
-        loop {
-            match bytes.get(at).ok_or(Broken::Ended)? {
-                b'"' => {
-                    at = self.string_end(at)?.0;
-                    continue;
-                }
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => {
-                    depth -= 1;
-                    if depth == 0 {
-                        return Ok(at + 1);
-                    }
-                }
-                _ => {}
-            }
-            at += 1;
-        }
+    fn nest_end(self, at: usize) -> Result<usize, Broken> {
+        scan::balanced(self.text.as_bytes(), at, 0, |mark, at| match mark {
+            b'"' => self.string_end(at).map(|(end, _)| end),
+            _ => Ok(at + 1),
+        })
     }
 }
 

@@ -131,10 +131,28 @@ pub(super) fn nest_end(bytes: &[u8], mut at: usize) -> Result<usize, Broken> {
         }
         at += BLOCK;
     }
+    balanced(bytes, at, depth, |mark, at| match mark {
+        b'"' => string_end(bytes, at).map(|(end, _)| end),
+        _ => Ok(at + 1),
+    })
+}
+
+/// The same byte by byte, from `at` on, where `depth` brackets are open; `string` gives the place behind the string that the
+/// quote or backslash at a place begins.
+///
+/// # Errors
+/// As [`nest_end`], or what `string` says.
+#[inline]
+pub(super) fn balanced(
+    bytes: &[u8],
+    mut at: usize,
+    mut depth: usize,
+    string: impl Fn(u8, usize) -> Result<usize, Broken>,
+) -> Result<usize, Broken> {
     loop {
         match bytes.get(at).ok_or(Broken::Ended)? {
-            b'"' => {
-                at = string_end(bytes, at)?.0;
+            mark @ (b'"' | b'\\') => {
+                at = string(*mark, at)?;
                 continue;
             }
             b'{' | b'[' => depth += 1,
