@@ -64,11 +64,14 @@ pub(super) fn check(case: &Case<'_>, court: &mut Court<'_>) {
                 && closeness_of(timeline, false, left, moment) != Closeness::Apart
         };
         let Some(next) = next.filter(soon) else { continue };
-        let count = running.len();
+        let calls = match running.len() {
+            1 => "a call".to_owned(),
+            count => format!("{count} calls"),
+        };
         let message = vec![
             plain("session "),
             session(&held.id),
-            plain(format!(" was left open with {count} calls running while another was opened")),
+            plain(format!(" was left open with {calls} running while another was opened")),
         ];
         let mut draft = Draft::new(BREACH, Certainty::Likely, message, HELP);
         draft.session = Some(held.id.clone());
