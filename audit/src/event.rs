@@ -223,6 +223,17 @@ pub struct Exchange {
     pub logged: Logged,
 }
 
+impl Exchange {
+    /// The messages that answered it, in its body and on its stream.
+    pub(crate) fn answers(&self) -> impl Iterator<Item = &Message> {
+        let body: &[Message] = match &self.response.body {
+            Body::Messages(messages) => messages,
+            _ => &[],
+        };
+        body.iter().chain(self.response.events.iter().flatten().filter_map(|event| event.message.as_ref()))
+    }
+}
+
 /// Which parts this log records at all: tells "there was none" from "it is not logged".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Logged {

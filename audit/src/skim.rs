@@ -53,6 +53,8 @@ pub(crate) struct Skim {
     pub(crate) call: u32,
     /// The response's messages are recorded.
     pub(crate) bodies: bool,
+    /// The request names a revision with sessions, so that the rules on calls look at it.
+    pub(crate) sessioned: bool,
     /// It was counted when an earlier stretch of its session was judged, and stays for what it tells of the rest.
     pub(crate) counted: bool,
 }
@@ -92,7 +94,8 @@ impl Skim {
         let Place::Line(line) = self.origin.place else { return };
         let kind = self.kind as u8;
         let along = u8::from(text.is_some()) << 6;
-        let flags = kind | u8::from(self.bodies) << 4 | u8::from(self.counted) << 5 | along;
+        let told = u8::from(self.bodies) << 4 | u8::from(self.counted) << 5 | u8::from(self.sessioned) << 7;
+        let flags = kind | told | along;
         out.reserve(FIXED + ids.len() * 4 + text.map_or(0, <[u8]>::len));
         out.extend_from_slice(&self.origin.file.to_le_bytes());
         out.extend_from_slice(&self.origin.offset.to_le_bytes());
@@ -148,6 +151,7 @@ impl Skim {
             call,
             bodies: flags & 1 << 4 != 0,
             counted: flags & 1 << 5 != 0,
+            sessioned: flags & 1 << 7 != 0,
         };
         Some((skim, Beside { ids, text: along.then_some(text) }))
     }
@@ -222,6 +226,7 @@ mod tests {
             call: u32::MAX,
             bodies: n.is_multiple_of(2),
             counted: n.is_multiple_of(3),
+            sessioned: n.is_multiple_of(5),
         };
         let kinds = [Kind::Request, Kind::Notice, Kind::Initialize, Kind::Delete];
         let skims: Vec<Skim> = (0..8).map(|n| skim(n, kinds[n as usize % 4])).collect();

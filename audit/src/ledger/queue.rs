@@ -32,9 +32,9 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    fn new(entry: Entry) -> Slot {
+    fn new(entry: Entry, order: Order) -> Slot {
         let ordinary = matches!(entry, Entry::Skim(..));
-        Slot { order: order(&entry), weight: entry.weight(), ordinary, entry }
+        Slot { order, weight: entry.weight(), ordinary, entry }
     }
 
     /// One that waited in the queue of an earlier export: `weight` and `ordinary` as they were there, so that nothing goes
@@ -167,7 +167,7 @@ impl Queue {
             }
         }
         self.late += u64::from(late);
-        self.put(Slot::new(entry));
+        self.put(Slot::new(entry, order));
     }
 
     /// Puts a record among those that wait.

@@ -227,12 +227,7 @@ pub(super) fn note(event: &Event, whole: &mut Whole) {
     whole.given.note(event);
     match &event.what {
         What::Exchange(exchange) => {
-            let body = match &exchange.response.body {
-                Body::Messages(messages) => messages.as_slice(),
-                _ => &[],
-            };
-            let events = exchange.response.events.iter().flatten().filter_map(|event| event.message.as_ref());
-            for message in body.iter().chain(events) {
+            for message in exchange.answers() {
                 if let Message::Response(response) = message
                     && let RpcOutcome::Tools(listed) = &response.outcome
                 {

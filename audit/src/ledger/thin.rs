@@ -34,7 +34,7 @@ use crate::finding::{Certainty, Finding};
 use crate::order::Order;
 use crate::quick::{HashMap, HashSet};
 use crate::rules::AT_ONCE;
-use crate::skim::{Beside, Kind, Skim, mark};
+use crate::skim::{Beside, Kind, Skim};
 use crate::verdict::{Calm, Places};
 use facts::{Facts, facts};
 use unbroken_contract::breach::Breach;
@@ -80,9 +80,6 @@ pub(super) fn needed(
 pub(super) fn doubtful(findings: &[Finding]) -> bool {
     findings.iter().any(|found| found.breach.0 == Breach::ReplayGap && found.certainty != Certainty::Proved)
 }
-
-/// Published revisions of the era that is judged: a request that names one is looked at by the rules on calls.
-const JUDGED: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// Whether all records were written at one place.
 fn one_place(louds: &[Loud], skims: &[(Skim, Beside<'_>)], vantage: &dyn Fn(u16) -> Option<Vantage>) -> bool {
@@ -325,7 +322,6 @@ impl View {
         for run in within.chunk_by(|a, b| a >> 32 == b >> 32).filter(|run| run.first() != run.last()) {
             wanted.extend(run.iter().map(|one| *one as u32));
         }
-        let judged = JUDGED.map(mark);
         // One line delivered twice has one moment.
         let mut from = 0;
         for run in self.recs.chunk_by(|a, b| a.order.at == b.order.at) {
@@ -345,7 +341,7 @@ impl View {
                 if let Some(by) = settled
                     && self.classes == 1
                     && skim.bodies
-                    && judged.contains(&skim.version)
+                    && skim.sessioned
                 {
                     *by = rec.order.until.min(*by);
                 }

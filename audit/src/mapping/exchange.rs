@@ -237,9 +237,7 @@ impl ExchangeParts {
 
 /// A path, of a URL or of a request line.
 fn path_in(url: &str) -> Text {
-    // Mostly there is a path alone.
-    let parts = if url.as_bytes().contains(&b':') { url.split_once("://") } else { None };
-    let rest = match parts {
+    let rest = match url.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
         None => url,
     };

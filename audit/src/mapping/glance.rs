@@ -22,7 +22,7 @@ use unbroken_contract::era::Era;
 /// What a glance gave.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Glance {
-    /// An ordinary record; its event ids were appended to the list given.
+    /// An ordinary record; its event ids are on the desk.
     Ordinary(Skim),
     /// One that has to be read.
     Loud(CallMark),
@@ -160,6 +160,7 @@ impl Plan {
             asked: said.asked,
             call: opened.or(call).unwrap_or(0),
             bodies: said.bodies,
+            sessioned: said.sessioned,
             counted: false,
         })
     }
@@ -198,8 +199,8 @@ impl Plan {
             return None;
         }
         let version = text(&q.protocol_version);
-        let stateless = |version: &str| Era::of_revision(version) == Some(Era::Stateless);
-        if version.as_deref().is_some_and(stateless) || asked.is_some_and(|asked| asked.tells_more) {
+        let era = version.as_deref().and_then(Era::of_revision);
+        if era == Some(Era::Stateless) || asked.is_some_and(|asked| asked.tells_more) {
             return None;
         }
         if ending::read(&self.ends, row, absent).cause != Cause::Complete {
@@ -230,6 +231,7 @@ impl Plan {
             end,
             session: route::hash(session),
             version: version.as_deref().map_or(0, skim::mark),
+            sessioned: era == Some(Era::Sessioned),
             instance: if own == 0 { instance } else { instance.rotate_left(7) ^ own },
             asked: id.map_or(0, |id| skim::mark(crate::timeline::close::id_text(id))),
             bodies,
@@ -274,6 +276,7 @@ struct Said {
     end: Nanos,
     session: u64,
     version: u32,
+    sessioned: bool,
     instance: u32,
     asked: u32,
     bodies: bool,

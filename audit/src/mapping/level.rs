@@ -19,16 +19,12 @@ impl Word<'_> {
     /// Its value; none if an escape is none, or half a pair of surrogates.
     pub(super) fn undone<const DEEP: bool>(self) -> Option<String> {
         let mut out = Vec::new();
-        if self.undo::<DEEP>(&mut out) { String::from_utf8(out).ok() } else { None }
+        self.undo::<DEEP>(&mut out)?;
+        String::from_utf8(out).ok()
     }
 
-    /// Appends its value, which is UTF-8, to `out`; false: there is none.
-    #[must_use]
-    pub(super) fn undo<const DEEP: bool>(self, out: &mut Vec<u8>) -> bool {
-        self.try_undo::<DEEP>(out).is_some()
-    }
-
-    fn try_undo<const DEEP: bool>(self, out: &mut Vec<u8>) -> Option<()> {
+    /// Appends its value, which is UTF-8, to `out`; none: there is none.
+    pub(super) fn undo<const DEEP: bool>(self, out: &mut Vec<u8>) -> Option<()> {
         out.reserve(self.text.len());
         let mut rest = self.text.as_bytes();
         while let Some(at) = memchr::memchr(b'\\', rest) {

@@ -68,7 +68,7 @@ fn string<const DEEP: bool>(word: Word<'_>, room: &mut Vec<u8>) -> u64 {
         return rapidhash::v3::rapidhash_v3(word.text.as_bytes());
     }
     room.clear();
-    if word.undo::<DEEP>(room) { rapidhash::v3::rapidhash_v3(room) } else { ODD }
+    word.undo::<DEEP>(room).map_or(ODD, |()| rapidhash::v3::rapidhash_v3(room))
 }
 
 /// Numbers by the double next to them, since numbers whose canonical forms are equal have the same one.

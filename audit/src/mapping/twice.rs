@@ -13,6 +13,7 @@ use crate::source::Record;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::sync::LazyLock;
+use unbroken_contract::era::Era;
 
 /// Ordinary records as programs write them: flat, and with headers and bodies in objects of their own.
 const BASES: [&str; 4] = [
@@ -157,17 +158,13 @@ fn odds(skim: &Skim, ids: &[u32], events: &[Event]) -> Option<String> {
         other => return Some(format!("{other:?}")),
     };
     let listed = x.response.events.iter().flatten();
-    let told: Vec<u32> = listed.clone().filter_map(|event| event.id.as_deref().map(skim::mark)).collect();
-    let body = match &x.response.body {
-        Body::Messages(messages) => messages.as_slice(),
-        _ => &[],
-    };
-    let said = body.iter().chain(listed.filter_map(|event| event.message.as_ref()));
-    let answers = said.filter(|said| match said {
+    let told: Vec<u32> = listed.filter_map(|event| event.id.as_deref().map(skim::mark)).collect();
+    let answers = x.answers().filter(|said| match said {
         Message::Response(response) => response.id.is_some() && response.id == *id,
         _ => false,
     });
     let due = usize::from(matches!(kind, Kind::Request | Kind::Initialize));
+    let era = x.request.protocol_version.as_deref().and_then(Era::of_revision);
     let session = x.request.session.as_deref().or(x.response.session.as_deref());
     let wrong = [
         ("kind", kind != skim.kind),
@@ -177,6 +174,7 @@ fn odds(skim: &Skim, ids: &[u32], events: &[Event]) -> Option<String> {
         ("end", x.end.cause != Cause::Complete),
         ("client", client(event) != skim.client),
         ("version", mark(&x.request.protocol_version) != skim.version),
+        ("era", skim.sessioned != (era == Some(Era::Sessioned))),
         ("cursor", x.request.last_event_id.is_some() || x.request.mcp_method.is_some()),
         ("id", id.as_ref().map_or(0, |id| skim::mark(crate::timeline::close::id_text(id))) != skim.asked),
         ("a call", kind == Kind::Request && calls(event).is_empty() != (skim.call == 0)),

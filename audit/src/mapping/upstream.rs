@@ -91,19 +91,7 @@ impl UpstreamParts {
         let more = self.retries.number(row, absent).unwrap_or(0);
         let total =
             self.attempts.number(row, absent).unwrap_or(more + u64::from(addresses.is_some() || more > 0));
-        // Mostly there was no more than one.
-        match addresses.as_deref() {
-            None if total == 0 => return Vec::new(),
-            Some(address) if total <= 1 && !address.as_bytes().contains(&b',') => {
-                let status = statuses.as_deref().and_then(|list| list.split(',').next()?.trim().parse().ok());
-                return vec![known(Some(address.trim()), status)];
-            }
-            _ => {}
-        }
-        let items = |list: &Option<std::borrow::Cow<'_, str>>| -> Vec<String> {
-            list.as_deref().map(|l| l.split(',').map(|i| i.trim().to_owned()).collect()).unwrap_or_default()
-        };
-        let (addresses, statuses) = (items(&addresses), items(&statuses));
+        let (addresses, statuses) = (items(addresses.as_deref()), items(statuses.as_deref()));
         // A counter may be wrong by any amount; a proxy tries a few times, not thousands.
         let count = usize::try_from(total).unwrap_or(0).min(64).max(addresses.len());
         (0..count)
@@ -111,16 +99,16 @@ impl UpstreamParts {
                 // Where only the last upstream is named, the earlier ones are not.
                 let at = (i + addresses.len()).checked_sub(count);
                 let status = at.and_then(|at| statuses.get(at)).and_then(|s| s.parse().ok());
-                known(at.and_then(|at| addresses.get(at)).map(String::as_str), status)
+                let delivered = if status.is_some() { Delivered::Yes } else { Delivered::Unknown };
+                access::attempt(at.and_then(|at| addresses.get(at)).copied(), status, delivered)
             })
             .collect()
     }
 }
 
-/// An attempt of which an answer's status is known, or nothing.
-fn known(address: Option<&str>, status: Option<u16>) -> Attempt {
-    let delivered = if status.is_some() { Delivered::Yes } else { Delivered::Unknown };
-    access::attempt(address, status, delivered)
+/// What a comma list holds.
+fn items(list: Option<&str>) -> Vec<&str> {
+    list.map_or_else(Vec::new, |list| list.split(',').map(str::trim).collect())
 }
 
 impl AttemptParts {

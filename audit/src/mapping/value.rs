@@ -343,7 +343,7 @@ impl Value {
             _ => None,
         })?;
         let plain = self.choices.iter().all(|choice| matches!(choice.source, Source::Slot(_)));
-        let as_it_is = plain && choice.regex.is_none() && choice.decode.is_empty() && row.texts.is_empty();
+        let as_it_is = plain && choice.plain != NONE && row.texts.is_empty();
         raw.get().strip_prefix('"')?.strip_suffix('"').filter(|text| as_it_is && text.starts_with("{\\\""))
     }
 

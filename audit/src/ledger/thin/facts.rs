@@ -3,7 +3,7 @@
 
 use super::super::docket::Loud;
 use super::super::route;
-use crate::event::{Arguments, Body, Cause, Exchange, Message, Method, RpcOutcome, RpcRequest, What};
+use crate::event::{Arguments, Body, Cause, Message, Method, RpcOutcome, RpcRequest, What};
 use crate::mapping::{CallMark, info_mark};
 use crate::skim::mark;
 use crate::timeline::close::id_text;
@@ -72,7 +72,7 @@ pub(super) fn facts(loud: &Loud) -> Option<Facts> {
     let used = exchange.method == Method::Post && cancelled.is_empty();
     asked.extend(cancelled);
     let mut refused = matches!(exchange.status, Some(300..=498)) && exchange.status != Some(405);
-    for message in answers(exchange) {
+    for message in exchange.answers() {
         let Message::Response(response) = message else { continue };
         asked.extend(response.id.as_ref().map(|id| mark(id_text(id))));
         refused |= matches!(response.outcome, RpcOutcome::Error { .. });
@@ -120,13 +120,4 @@ fn request(message: &Message) -> Option<&RpcRequest> {
         Message::Request(request) => Some(request),
         _ => None,
     }
-}
-
-fn answers(exchange: &Exchange) -> impl Iterator<Item = &Message> {
-    let body: &[Message] = match &exchange.response.body {
-        Body::Messages(messages) => messages,
-        _ => &[],
-    };
-    let events = exchange.response.events.iter().flatten().filter_map(|event| event.message.as_ref());
-    body.iter().chain(events)
 }
